@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Makes a virtual environment with everything that tests and checks need, this checkout included.
+#   scripts/make_env.sh PYTHON DIRECTORY
+set -euo pipefail
+python=$1
+env=$2
+cd "$(dirname "$0")/.."
+
+version=$("$python" -c 'import sys; print("%d.%02d" % sys.version_info[:2])')
+if [[ $version < 3.11 ]]; then
+    echo "schedscope needs Python 3.11 or newer, and $python is ${version/.0/.};" \
+        "name a newer one: make PYTHON=python3.12" >&2
+    exit 1
+fi
+requirements=requirements/jax-0.12.txt
+if [[ $version == 3.11 ]]; then
+    requirements=requirements/jax-0.10.txt
+fi
+
+echo "making $env: Python $version, $requirements"
+"$python" -m venv --clear "$env"
+pip=("$env/bin/python" -m pip --disable-pip-version-check --quiet install --no-deps)
+"${pip[@]}" --requirement "$requirements"
+"${pip[@]}" --no-build-isolation --editable .
