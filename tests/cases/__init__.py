@@ -1,0 +1,1 @@
+"""Small programs with scheduling groups, built with the jax that runs the tests."""

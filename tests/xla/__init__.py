@@ -1,0 +1,1 @@
+"""Real XLA compilers, asked ahead of time, with no accelerator."""
