@@ -6,6 +6,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 PYTHON_313 := $(shell scripts/find_second_python.sh $(PYTHON))
 ENVS := .venv $(if $(PYTHON_313),.venv-py313)
+READY := $(ENVS:%=%/.ready)
 TESTS := $(ENVS:%=test-in-%)
 SLOW_TESTS := $(ENVS:%=slow-in-%)
 CODE := $(wildcard passes cli tests benchmarks examples)
@@ -13,10 +14,12 @@ CODE := $(wildcard passes cli tests benchmarks examples)
 PYTEST := -m pytest --numprocesses auto
 ARGS ?=
 
-.PHONY: help run test slow check format bench clean $(TESTS) $(SLOW_TESTS)
+.PHONY: help env run test slow check format bench clean $(TESTS) $(SLOW_TESTS)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+env: $(READY) ## make the environments (the other targets do, too; -j2 is quicker)
 
 run: .venv/.ready ## fix the program of openxla/xla issue 25747 and ask XLA before and after
 	.venv/bin/python examples/issue_25747.py
@@ -47,11 +50,17 @@ clean: ## remove the environments and everything built
 	rm -rf .venv .venv-py313 build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/.ready: pyproject.toml Makefile $(wildcard requirements/*)
+.venv/.packages: $(wildcard requirements/*) scripts/make_env.sh
 	scripts/make_env.sh $(PYTHON) .venv
 	@touch $@
 
-# After .venv, not beside it: both installs of this checkout write to the same egg-info.
-.venv-py313/.ready: .venv/.ready
+.venv-py313/.packages: $(wildcard requirements/*) scripts/make_env.sh
 	scripts/make_env.sh $(PYTHON_313) .venv-py313
+	@touch $@
+
+# One after the other, whatever -j says: both installs write to the egg-info of this checkout.
+.venv-py313/.ready: .venv/.ready
+
+$(READY): %/.ready: %/.packages pyproject.toml
+	$*/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
 	@touch $@

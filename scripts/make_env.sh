@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a virtual environment with everything that tests and checks need, this checkout included.
+# Makes a virtual environment with what tests and checks need, all but schedscope itself.
 #   scripts/make_env.sh PYTHON DIRECTORY
 set -euo pipefail
 python=$1
@@ -19,6 +19,5 @@ fi
 
 echo "making $env: Python $version, $requirements"
 "$python" -m venv --clear "$env"
-pip=("$env/bin/python" -m pip --disable-pip-version-check --quiet install --no-deps)
-"${pip[@]}" --requirement "$requirements"
-"${pip[@]}" --no-build-isolation --editable .
+"$env/bin/python" -m pip --disable-pip-version-check --quiet install --no-deps \
+    --requirement "$requirements"
