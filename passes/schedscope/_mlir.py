@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from io import BytesIO
+from typing import Any, NamedTuple
 
-from jaxlib.mlir import ir
+from jaxlib.mlir import ir as ir
 
 _DIALECTS = (
     ("_stablehlo", "register_dialect"),
@@ -23,6 +25,8 @@ _UPSTREAM = ("_jax_mlir_ext", "register_jax_dialects")
 jaxlib 0.7, the second before."""
 
 ADVANCE = ir.WalkResult.ADVANCE
+INTERRUPT = ir.WalkResult.INTERRUPT
+SKIP = ir.WalkResult.SKIP
 PRE_ORDER = ir.WalkOrder.PRE_ORDER
 
 
@@ -52,7 +56,9 @@ def _first_extension(names: tuple[str, ...]) -> Any:
         extension = _extension(name)
         if extension is not None:
             return extension
-    raise ImportError(f"this jaxlib has none of {', '.join(names)}; schedscope needs jaxlib 0.6.0 or newer")
+    raise ImportError(
+        f"this jaxlib has none of {', '.join(names)}; schedscope needs jaxlib 0.6.0 or newer"
+    )
 
 
 def walk(op: ir.Operation, visit: Callable[[ir.Operation], object]) -> None:
@@ -63,3 +69,121 @@ def walk(op: ir.Operation, visit: Callable[[ir.Operation], object]) -> None:
         return ADVANCE
 
     op.walk(step, PRE_ORDER)
+
+
+def block_of(op: ir.Operation) -> ir.Block:
+    """The block that holds `op`; jaxlib has `Operation.block` since 0.7."""
+    return op.block if _HAS_BLOCK else ir.InsertionPoint(op).block
+
+
+_HAS_BLOCK = hasattr(ir.Operation, "block")
+
+
+class Position(NamedTuple):
+    """What a file location says. Without a range, `end` equals `start`."""
+
+    file: str
+    start: tuple[int, int]
+    end: tuple[int, int]
+
+
+# Up to jaxlib 0.9 every location is an `ir.Location` with questions; since 0.10 each kind has a
+# class of its own, and the questions are gone. The stubs know the newer kind only, hence `Any`.
+_HAS_LOCATION_CLASSES = hasattr(ir, "NameLoc")
+
+
+def name_and_child(loc: Any) -> tuple[str, ir.Location] | None:
+    """The two parts of `"name"(child)`; None for every other location."""
+    is_name = isinstance(loc, ir.NameLoc) if _HAS_LOCATION_CLASSES else loc.is_a_name()
+    return (loc.name_str, loc.child_loc) if is_name else None
+
+
+def callee_and_caller(loc: Any) -> tuple[ir.Location, ir.Location] | None:
+    """The two parts of `callsite(callee at caller)`; None for every other location."""
+    is_call = isinstance(loc, ir.CallSiteLoc) if _HAS_LOCATION_CLASSES else loc.is_a_callsite()
+    return (loc.callee, loc.caller) if is_call else None
+
+
+def fused_parts(loc: Any) -> list[ir.Location]:
+    """The parts of `fused[...]`; empty for every other location."""
+    is_fused = isinstance(loc, ir.FusedLoc) if _HAS_LOCATION_CLASSES else loc.is_a_fused()
+    return list(loc.locations) if is_fused else []
+
+
+def position_of(loc: Any) -> Position | None:
+    """What `"file":line:column` says; None for every other location."""
+    is_file = isinstance(loc, ir.FileLineColLoc) if _HAS_LOCATION_CLASSES else loc.is_a_file()
+    if not is_file:
+        return None
+    return Position(loc.filename, (loc.start_line, loc.start_col), (loc.end_line, loc.end_col))
+
+
+class Diagnostic(NamedTuple):
+    """An error that MLIR reported."""
+
+    location: ir.Location
+    message: str
+    notes: tuple[str, ...]
+
+
+@contextmanager
+def diagnostics(context: ir.Context) -> Iterator[list[Diagnostic]]:
+    """Collects the errors that MLIR reports meanwhile; nothing is printed.
+
+    The bindings' own collection, which ends up in `MLIRError.error_diagnostics`, aborts the process
+    on a message that is not UTF-8, as corrupt bytecode gives; hence it is switched off here."""
+    errors: list[Diagnostic] = []
+
+    def collect(diagnostic: Any) -> bool:
+        if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
+            errors.append(_read_diagnostic(diagnostic))
+        return True
+
+    context.emit_error_diagnostics = True
+    handler: Any = context.attach_diagnostic_handler(collect)
+    try:
+        yield errors
+    finally:
+        handler.detach()
+        context.emit_error_diagnostics = False  # as in a new context; old jaxlibs cannot say
+
+
+def _read_diagnostic(diagnostic: Any) -> Diagnostic:
+    try:
+        notes = tuple(note.message for note in diagnostic.notes)
+        return Diagnostic(diagnostic.location, diagnostic.message, notes)
+    except RuntimeError:  # the bindings found bytes that are not UTF-8
+        return Diagnostic(diagnostic.location, "MLIR's message is not text", ())
+
+
+def portable_from_bytes(context: ir.Context, artifact: bytes) -> ir.Module:
+    """The module of a StableHLO portable artifact. Raises ValueError, and reports why."""
+    module: ir.Module = import_module(_STABLEHLO).deserialize_portable_artifact(context, artifact)
+    return module
+
+
+def portable_to_bytes(module: ir.Module, version: str) -> bytes:
+    """`module` as a StableHLO portable artifact. Raises ValueError, and reports why."""
+    serialize = import_module(_STABLEHLO).serialize_portable_artifact
+    # jaxlib rewrites the module it is given into the VHLO dialect.
+    clone = ir.Module.parse(bytecode_of(module), module.context)
+    # Since jaxlib 0.7 other dialects (sdy) may be in it, when asked.
+    mixed = (True,) if "allow_other_dialects" in serialize.__doc__ else ()
+    artifact: bytes = serialize(clone, version, *mixed)
+    return artifact
+
+
+def bytecode_of(module: ir.Module) -> bytes:
+    """`module` as MLIR bytecode."""
+    buffer = BytesIO()
+    module.operation.write_bytecode(buffer)
+    return buffer.getvalue()
+
+
+def stablehlo_version() -> str:
+    """The StableHLO version of this jaxlib, as in "1.13.0"."""
+    version: str = import_module(_STABLEHLO).get_current_version()
+    return version
+
+
+_STABLEHLO = "jaxlib.mlir._mlir_libs._stablehlo"
