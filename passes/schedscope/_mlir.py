@@ -186,4 +186,12 @@ def stablehlo_version() -> str:
     return version
 
 
+def stablehlo_export_version() -> str:
+    """The version that jax.export writes: one that consumers four weeks older can read."""
+    stablehlo = import_module(_STABLEHLO)
+    four_weeks = stablehlo.StablehloCompatibilityRequirement.WEEK_4
+    version: str = stablehlo.get_version_from_compatibility_requirement(four_weeks)
+    return version
+
+
 _STABLEHLO = "jaxlib.mlir._mlir_libs._stablehlo"

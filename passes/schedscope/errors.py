@@ -11,3 +11,13 @@ class InputError(SchedscopeError):
     """The module or file cannot be understood: an id that is no integer, a recursive call, a
     callee that is not there, text that does not parse. The text names the op, its Python
     source line where there is one, what was met and what was wanted."""
+
+
+class FileError(InputError):
+    """A file that holds no module we can read, or a form the module cannot be written in."""
+
+    def __init__(self, where: str, what: str) -> None:
+        super().__init__(f"{where}: {what}")
+        self.where = where
+        """The file's name as the user gave it, followed by line and column where they are known."""
+        self.what = what
