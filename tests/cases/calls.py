@@ -48,7 +48,7 @@ def two_methods(kit: Kit) -> Function:
 def nested(kit: Kit) -> Function:
     @jax.jit
     def block(x: jax.Array, w: jax.Array) -> jax.Array:
-        return kit.layer(kit.layer(x, w), w)  # type: ignore[no-any-return]
+        return kit.layer(kit.layer(x, w), w)
 
     return lambda x, w: block(block(x, w), w)
 
@@ -82,7 +82,7 @@ def iteration_suffix(kit: Kit) -> Function:
             y = kit.move(x)
         with group("4"):
             z = x @ w
-        return y + z  # type: ignore[no-any-return]
+        return y + z
 
     return lambda x, w: step(jnp.tanh(step(x, w)), w)
 
@@ -113,7 +113,7 @@ def mixed_order(kit: Kit) -> Function:
             y = jax.lax.ppermute(x, "i", FORWARD)
         with group(1):
             z = jax.lax.ppermute(x, "i", BACKWARD)
-        return y + z @ w  # type: ignore[no-any-return]
+        return y + z @ w
 
     return lambda x, w: step(x, w)
 
@@ -154,7 +154,7 @@ def call_level(kit: Kit) -> Function:
         both = metadata_call("3", lambda x, w: (kit.move(x), x @ w))
         a, b = both(x, w)
         c, d = both(jnp.tanh(a + b), w)
-        return c + d  # type: ignore[no-any-return]
+        return c + d
 
     return program
 

@@ -12,7 +12,7 @@ from tests.cases.registry import case
 @case
 def scan_body(kit: Kit) -> Function:
     def body(carry: jax.Array, w: jax.Array) -> jax.Array:
-        return kit.layer(kit.layer(carry, w), w)  # type: ignore[no-any-return]
+        return kit.layer(kit.layer(carry, w), w)
 
     return lambda x, w: jax.lax.scan(lambda c, _: (body(c, w), None), x, None, length=4)[0]
 

@@ -37,9 +37,9 @@ def metadata_call(annotation: str, function: Function) -> Function:
 
 def on_stream(stream: int, function: Function) -> Function:
     """Runs on a GPU stream of its own; the name of this moved with jax 0.11."""
-    import jax.experimental.compute_on as module
+    from jax.experimental import compute_on as module
 
-    make = getattr(module, "compute_on2", module.compute_on)
+    make: Any = getattr(module, "compute_on2", module.compute_on)
     placed: Function = make(
         jax.jit(function),
         compute_type=f"gpu_stream:{stream}",

@@ -13,7 +13,7 @@ def _helpers(kit: Kit) -> tuple[Function, Function]:
     @jax.jit
     def prefetch(v: jax.Array) -> jax.Array:
         with group(1):
-            return kit.move(v)  # type: ignore[no-any-return]
+            return kit.move(v)
 
     @jax.jit
     def attend(x: jax.Array, v: jax.Array) -> jax.Array:
@@ -55,7 +55,7 @@ def gather_helper(kit: Kit) -> Function:
     @jax.jit
     def fetch(v: jax.Array) -> jax.Array:
         with group(1):
-            return kit.move(v)  # type: ignore[no-any-return]
+            return kit.move(v)
 
     return lambda x, w: fetch(x) + fetch(x * 2.0) + fetch(jnp.sin(x))
 

@@ -49,7 +49,7 @@ def crossed(kit: Kit) -> Function:
             g = a @ w
         with group(1):
             h = b @ w
-        return e + f + g + h  # type: ignore[no-any-return]
+        return e + f + g + h
 
     return program
 
@@ -62,6 +62,6 @@ def one_group_beside_dot(kit: Kit) -> Function:
         with group(0):
             a = kit.move(x)
             b = x @ w
-        return jnp.sin(x) @ w + a + b  # type: ignore[no-any-return]
+        return jnp.sin(x) @ w + a + b
 
     return program

@@ -24,9 +24,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 Target = Literal["gpu", "v5e", "v6e", "tpu7x"]
-Kind = Literal[
-    "ok", "gap", "two_ids", "stuck", "fusion", "malformed", "abort", "timeout", "other"
-]
+Kind = Literal["ok", "gap", "two_ids", "stuck", "fusion", "malformed", "abort", "timeout", "other"]
 Option = str | int | bool | float
 
 _KINDS: tuple[tuple[Kind, str], ...] = (

@@ -1,0 +1,1 @@
+"""What a module means, worked out the slow and simple way, to judge the pass by."""

@@ -1,0 +1,267 @@
+"""A StableHLO module as XLA schedules it: every body inlined at every path, nothing shared.
+
+    computations(module) -> [Computation]
+
+Slow and simple. Shares no code with the library; knows only what the text of a module says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jaxlib.mlir import ir
+
+from tests.reference import places
+from tests.reference.loops import branch_taken, runs_once
+
+Where = tuple[int, ...]
+"""Where an op instance is: the positions, in their blocks, of the ops that lead to it, then its
+own. A pass that changes attributes and callees alone leaves it as it is."""
+
+Producers = frozenset[int]
+"""The ops of one computation, by number, that a value comes from."""
+
+CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
+MANUAL = ("sdy.manual_computation", "sdy.named_computation")
+BRANCHING = ("stablehlo.case", "stablehlo.if")
+KEPT = ("stablehlo.while", *BRANCHING)
+"""Ops whose regions are computations; any other region is a small function of scalars."""
+
+
+@dataclass(eq=False)
+class Op:
+    """An op at one path. Calls are not ops, what they call is."""
+
+    number: int
+    """In program order within its computation."""
+    where: Where
+    kind: str
+    label: str
+    """For people: `layer.0/dot_general`."""
+    body: Body
+    operands: Producers
+    frontend: dict[str, str]
+    """The frontend attributes as this instance has them."""
+
+    @property
+    def group(self) -> int | None:
+        return group_of(self.frontend)
+
+
+@dataclass(eq=False)
+class Body:
+    """What one op inlines: a callee, a decomposition, a region."""
+
+    where: Where
+    parent: Body | None
+    """None for the outermost body of a computation."""
+    frontend: dict[str, str]
+    """Of the op that inlines this."""
+    out_of_line: bool
+    """The op that inlines this could not carry an annotation."""
+    items: list[Op | Body] = field(default_factory=list)
+    """In program order."""
+    root_ops: list[Op] = field(default_factory=list)
+    """Ops in here that got their annotation from the op that inlines this."""
+
+    @property
+    def group(self) -> int | None:
+        return group_of(self.frontend)
+
+    def ops(self) -> Iterator[Op]:
+        """Everything in here at any depth, in program order."""
+        for item in self.items:
+            if isinstance(item, Op):
+                yield item
+            else:
+                yield from item.ops()
+
+
+@dataclass(eq=False)
+class Computation:
+    label: str
+    root: Body
+    ops: list[Op] = field(default_factory=list)
+    ancestors: list[int] = field(default_factory=list)
+    """For each op a bit set of the ops it depends on."""
+
+    def depends(self, later: Sequence[Op], earlier: Sequence[Op]) -> bool:
+        bits = sum(1 << op.number for op in earlier)
+        return any(self.ancestors[op.number] & bits for op in later)
+
+    def meet(self, some: Sequence[Op], others: Sequence[Op]) -> bool:
+        """Some op of one depends on some op of the other."""
+        return self.depends(some, others) or self.depends(others, some)
+
+
+def group_of(frontend: Mapping[str, str]) -> int | None:
+    text = frontend.get("_scheduling_group_id", "").split(":")[0].strip()
+    return int(text) if text.isdigit() else None
+
+
+def computations(module: ir.Module) -> list[Computation]:
+    """Outer ones before those nested in them."""
+    inliner = _Inliner(module)
+    mains = [name for name in inliner.functions if name == "main"]
+    for name in mains or inliner.public:
+        inliner.entry(name)
+    return inliner.done
+
+
+class _Inliner:
+    def __init__(self, module: ir.Module) -> None:
+        self.done: list[Computation] = []
+        self.functions: dict[str, Any] = {}
+        self.public: list[str] = []
+        for op in module.body.operations:
+            if op.operation.name == "func.func":
+                name = ir.StringAttr(op.attributes["sym_name"]).value
+                self.functions[name] = op.operation.regions[0].blocks[0]
+                if "private" not in str(op.attributes.get("sym_visibility", "")):
+                    self.public.append(name)
+        self.stripped = places.is_stripped(module)
+
+    def entry(self, name: str) -> None:
+        number = list(self.functions).index(name)
+        self._computation(name if name != "main" else "", self.functions[name], (number,), {})
+
+    def _computation(
+        self, label: str, block: Any, where: Where, outside: Mapping[Any, Producers]
+    ) -> None:
+        computation = Computation(label, Body(where, None, {}, False))
+        self.done.append(computation)
+        nothing: Producers = frozenset()
+        values = dict.fromkeys(outside, nothing)
+        values.update(dict.fromkeys(block.arguments, nothing))
+        self._block(computation, computation.root, block, values, where, label)
+        for op in computation.ops:
+            above = 0
+            for producer in op.operands:
+                above |= computation.ancestors[producer] | 1 << producer
+            computation.ancestors.append(above)
+
+    def _block(
+        self,
+        computation: Computation,
+        body: Body,
+        block: Any,
+        values: dict[Any, Producers],
+        where: Where,
+        label: str,
+    ) -> list[Producers]:
+        """What the block's terminator hands on."""
+        names = _labels(block)
+        for position, view in enumerate(block.operations):
+            op = view.operation
+            here = (*where, position)
+            operands = [values[operand] for operand in op.operands]
+            if op.name.endswith(".return"):
+                return operands
+            inlined = self._inlined(op)
+            if inlined is None:
+                results = self._op(computation, body, op, operands, values, here, label)
+            else:
+                inner_label = "/".join(filter(None, (label, names[position])))
+                inner = Body(here, body, frontend(op), self._out_of_line(op))
+                inner_values = dict(values) if op.name not in CALLEES else {}
+                inner_values.update(zip(inlined.arguments, operands, strict=True))
+                results = self._block(computation, inner, inlined, inner_values, here, inner_label)
+                body.items.append(inner)
+                _spread(computation, inner, results)
+            values.update(zip(op.results, results, strict=True))
+        raise AssertionError("a block without a terminator")
+
+    def _inlined(self, op: Any) -> Any:
+        if op.name in CALLEES:
+            return self.functions[ir.FlatSymbolRefAttr(op.attributes[CALLEES[op.name]]).value]
+        if op.name in MANUAL:
+            return op.regions[0].blocks[0]
+        if op.name == "stablehlo.while" and runs_once(op):
+            return op.regions[1].blocks[0]
+        if op.name in BRANCHING:
+            taken = branch_taken(op)
+            return None if taken is None else op.regions[taken].blocks[0]
+        return None
+
+    def _out_of_line(self, op: Any) -> bool:
+        return op.name == "func.call" and not self.stripped and places.is_out_of_line(op)
+
+    def _op(
+        self,
+        computation: Computation,
+        body: Body,
+        op: Any,
+        operands: list[Producers],
+        values: Mapping[Any, Producers],
+        where: Where,
+        label: str,
+    ) -> list[Producers]:
+        kind = op.name.split(".")[1]
+        captured = [values[value] for value in _captured(op) if value in values]
+        made = Op(
+            len(computation.ops),
+            where,
+            kind,
+            "/".join(filter(None, (label, kind))),
+            body,
+            frozenset().union(*operands, *captured),
+            frontend(op),
+        )
+        computation.ops.append(made)
+        body.items.append(made)
+        if op.name in KEPT:
+            for number, region in enumerate(op.regions):
+                name = ("cond", "body")[number] if kind == "while" else str(number)
+                inner = "/".join(filter(None, (label, f"{kind}.{name}")))
+                self._computation(inner, region.blocks[0], (*where, number), values)
+        for name in re.findall(r"@([\w.]+)", str(op.attributes.get("called_computations", ""))):
+            self._computation(f"{label}/{kind}:{name}", self.functions[name], (*where, 0), {})
+        return [frozenset({made.number})] * len(op.results)
+
+
+def _spread(computation: Computation, body: Body, results: list[Producers]) -> None:
+    """XLA puts the annotation of an inlined call on the body's root."""
+    inside = set(body.ops())
+    for number in sorted(frozenset().union(*results)):
+        op = computation.ops[number]
+        if op in inside and body.group is not None and op.group is None:
+            op.frontend.update(body.frontend)
+            body.root_ops.append(op)
+
+
+def frontend(op: Any) -> dict[str, str]:
+    if "mhlo.frontend_attributes" not in op.attributes:
+        return {}
+    entries: Any = ir.DictAttr(op.attributes["mhlo.frontend_attributes"])
+    return {entry.name: ir.StringAttr(entry.attr).value for entry in entries}
+
+
+def _captured(op: Any) -> Iterator[Any]:
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield from inner.operation.operands
+                yield from _captured(inner.operation)
+
+
+def _labels(block: Any) -> dict[int, str]:
+    """Callees by name, without the number that makes a symbol unique; numbered where several
+    of one block share a name."""
+    stems: dict[int, str] = {}
+    for position, view in enumerate(block.operations):
+        op = view.operation
+        if op.name in CALLEES:
+            callee = ir.FlatSymbolRefAttr(op.attributes[CALLEES[op.name]]).value
+            stems[position] = re.sub(r"(_\d+)+$", "", callee)
+        elif op.name in MANUAL:
+            stems[position] = "manual"
+        elif op.name in KEPT:
+            stems[position] = op.name.split(".")[1]
+    names = {}
+    for position, stem in stems.items():
+        same = [other for other, name in stems.items() if name == stem]
+        names[position] = stem if len(same) == 1 else f"{stem}.{same.index(position)}"
+    return names

@@ -1,0 +1,128 @@
+"""Which ops must end up in one group: DESIGN's sets, written down without a thought for speed.
+
+partition(computation) -> sets of ops, for each group id
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tests.reference.inlined import Body, Computation, Op
+
+Partition = dict[int, list[frozenset[Op]]]
+"""For each group id the sets of its ops, each to become one group."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    every_call_site: bool = False
+    keep_global: frozenset[int] = frozenset()
+
+
+AS_NEEDED = Rule()
+
+
+def partition(computation: Computation, rule: Rule = AS_NEEDED) -> Partition:
+    """Of one computation. An id marked as global is one set whatever depends on what."""
+    result: Partition = {}
+    for group in sorted({op.group for op in computation.ops if op.group is not None}):
+        tagged = [op for op in computation.ops if op.group == group]
+        if group in rule.keep_global or any(_marked(op) for op in tagged):
+            result[group] = [frozenset(tagged)]
+        else:
+            sets = _Sets(computation, group, rule).of(computation.root)
+            result[group] = [frozenset(members) for members in sets]
+    return result
+
+
+def _marked(op: Op) -> bool:
+    return op.frontend.get("_scheduling_group_scope") == "global"
+
+
+class _Sets:
+    def __init__(self, computation: Computation, group: int, rule: Rule) -> None:
+        self.computation = computation
+        self.group = group
+        self.rule = rule
+
+    def of(self, body: Body) -> list[list[Op]]:
+        """The sets of a body that is not its caller's own."""
+        closed: list[list[Op]] = []
+        current: list[Op] = []
+        for holder, exposes in self._holders(body):
+            if not exposes:
+                closed += holder
+                continue
+            [ops] = holder
+            if current and not self.rule.every_call_site and not self._meet(current, ops):
+                current = current + ops
+            else:
+                closed += [current] if current else []
+                current = ops
+        return closed + ([current] if current else [])
+
+    def _meet(self, some: Sequence[Op], others: Sequence[Op]) -> bool:
+        return self.computation.meet(some, others)
+
+    def _holders(self, body: Body) -> Iterator[tuple[list[list[Op]], bool]]:
+        """In program order, each with whether it may join others: the sets of an inlined body,
+        which may if it is one set; and, in the place of its first op, all that is `body`'s own."""
+        own = list(self._own(body, entered=False))
+        given = not own
+        for item, is_own in self._items(body, entered=False):
+            if is_own:
+                if not given:
+                    yield [own], True
+                    given = True
+                continue
+            assert isinstance(item, Body)
+            if item.group == self.group and not self._held_below(item):
+                if item.root_ops:
+                    yield [item.root_ops], True
+                continue
+            sets = self.of(item)
+            if sets:
+                yield sets, len(sets) == 1
+
+    def _items(self, body: Body, entered: bool) -> Iterator[tuple[Op | Body, bool]]:
+        """What stands in `body` and in bodies that are part of it, and whether it is its own."""
+        for item in body.items:
+            if isinstance(item, Op):
+                if item.group == self.group and not self._from_call(item):
+                    yield item, True
+            elif self._part_of(item, body, entered):
+                for op in item.root_ops:
+                    yield op, True
+                yield from self._items(item, entered=True)
+            else:
+                yield item, False
+
+    def _own(self, body: Body, entered: bool) -> Iterator[Op]:
+        for item, is_own in self._items(body, entered):
+            if is_own:
+                assert isinstance(item, Op)
+                yield item
+
+    def _part_of(self, inner: Body, outer: Body, entered: bool) -> bool:
+        """The call was made while `outer` was inside the group."""
+        if inner.group is not None:
+            return inner.group == self.group and self._held_below(inner)
+        return inner.out_of_line and (entered or self._held_in(outer))
+
+    def _held_in(self, body: Body) -> bool:
+        return any(
+            item.group == self.group and not (isinstance(item, Op) and self._from_call(item))
+            for item in body.items
+        )
+
+    def _held_below(self, body: Body) -> bool:
+        return any(op.group == self.group and not self._from_call(op) for op in body.ops())
+
+    def _from_call(self, op: Op) -> bool:
+        body: Body | None = op.body
+        while body is not None:
+            if op in body.root_ops:
+                return True
+            body = body.parent
+        return False
