@@ -89,8 +89,10 @@ def text_of(source: Source) -> bytes:
     return text
 
 
-def content_of(source: Source) -> bytes:
-    """The file's bytes, out of gzip."""
+def text_of_file(source: Source) -> bytes:
+    """The module as it was read, as text; a text file's own text. To be asked before a change."""
+    if source.format != "text":
+        return text_of(source)
     return _gunzip(source.data, source.name) if source.gzipped else source.data
 
 
@@ -111,14 +113,19 @@ def _parse_error(content: bytes, format: Format, errors: list[Diagnostic], name:
         if position is None:
             return FileError(name, what)
         line, column = position
-        if line > content.rstrip().count(b"\n"):
-            what += " (the file ends on this line)"
+        if _is_last_token(content, line, column):
+            what += " (the file ends here)"
         return FileError(f"{name}:{line}:{column}", what)
     if format == "bytecode":
         return FileError(name, f"MLIR bytecode that cannot be read: {what}")
     version = f"StableHLO {portable_version(content)}"
     reader = f"this jaxlib has StableHLO {stablehlo_version()}"
     return FileError(name, f"portable artifact of {version} that cannot be read ({reader}): {what}")
+
+
+def _is_last_token(content: bytes, line: int, column: int) -> bool:
+    lines = content.rstrip().split(b"\n")
+    return line >= len(lines) and len(lines[-1][column - 1 :].split()) <= 1
 
 
 def _words(errors: list[Diagnostic]) -> str:
@@ -161,8 +168,8 @@ def _verify(source: Source) -> None:
         except ir.MLIRError:
             pass
     raise SchedscopeError(
-        f"{source.name}: the result is no valid module, which is a bug in schedscope; "
-        f"nothing is written: {_words(errors)}"
+        "the result is no valid module, which is a bug in schedscope; nothing is written: "
+        + _words(errors)
     )
 
 

@@ -1,0 +1,5 @@
+"""Exit statuses."""
+
+CLEAN = 0
+FOUND = 1
+FAILED = 2
