@@ -76,6 +76,14 @@ def block_of(op: ir.Operation) -> ir.Block:
     return op.block if _HAS_BLOCK else ir.InsertionPoint(op).block
 
 
+def clone_after(op: ir.Operation, place: ir.Operation) -> ir.Operation:
+    """A copy of `op`, put right after `place`."""
+    # Without an insertion point the clone belongs to its Python object, and dies with it.
+    clone = op.clone(ir.InsertionPoint(place)).operation
+    clone.move_after(place)
+    return clone
+
+
 _HAS_BLOCK = hasattr(ir.Operation, "block")
 
 

@@ -1,0 +1,119 @@
+"""What the pass works out about one body, entered one way: its links, holders and sets.
+
+A body is a scope together with the ids it was entered with. The ids it was entered with are the
+ones its caller's group hands down (S2, S3): two calls of a function, one inside a group and one
+outside, look at two bodies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from schedscope._mlir import ir
+from schedscope.callgraph import Scope, Site
+
+
+class Fate(Enum):
+    """Who gives a set its id."""
+
+    PRIVATE = auto()
+    """The body itself: its caller never sees the set."""
+    EXPOSED = auto()
+    """The caller, for whom the whole body is one holder of the id."""
+    INHERITED = auto()
+    """The caller, whose own group the set belongs to."""
+
+
+@dataclass(eq=False, slots=True)
+class Link:
+    """A site and the body that it inlines."""
+
+    site: Site
+    body: Body
+    bare: int | None = None
+    """The id that the op at the site carries while nothing in the body does."""
+
+
+@dataclass(eq=False, slots=True)
+class Holder:
+    """What counts as one when sets are formed: the body's own ops of an id, or one inlined body
+    that exposes it."""
+
+    group: int
+    position: int
+    link: Link | None = None
+    """None for the body's own ops."""
+    inherited: list[Link] = field(default_factory=list)
+    """Bodies whose ops of the id count as the body's own."""
+
+    @property
+    def key(self) -> tuple[int, Link | None]:
+        """What tells the holder from the others of its body."""
+        return self.group, self.link
+
+
+@dataclass(eq=False, slots=True)
+class GroupSet:
+    """Holders of one id that form one group."""
+
+    group: int
+    holders: list[Holder]
+    fate: Fate = Fate.PRIVATE
+    links: list[Link] = field(default_factory=list)
+    """Every inlined body that has a part in it."""
+
+
+@dataclass(eq=False, slots=True)
+class Body:
+    scope: Scope
+    entered: frozenset[int]
+    links: list[Link] = field(default_factory=list)
+    """In program order."""
+    bare: dict[ir.Operation, Link] = field(default_factory=dict)
+    """The links that have a bare id, by their ops."""
+    sets: dict[int, list[GroupSet]] = field(default_factory=dict)
+    """For each id its sets in program order."""
+    own: dict[int, GroupSet] = field(default_factory=dict)
+    """For each id the set that holds the body's own ops."""
+    of_link: dict[tuple[Link, int], GroupSet] = field(default_factory=dict)
+    """The set that a linked body's exposed or inherited set of an id belongs to."""
+    _numbers_itself: bool | None = None
+    _steps: list[int | Link | Body] | None = None
+    computations: list[Body] = field(default_factory=list)
+    """The regions in here that are computations of their own."""
+
+    def numbers_itself(self) -> bool:
+        """True where two instances of the body in one computation need different ids, whatever
+        their callers give."""
+        if self._numbers_itself is None:
+            self._numbers_itself = any(
+                formed.fate is Fate.PRIVATE for sets in self.sets.values() for formed in sets
+            ) or any(link.body.numbers_itself() for link in self.links)
+        return self._numbers_itself
+
+    def handed_up_groups(self) -> list[int]:
+        """The ids the caller gives, in program order."""
+        return [group for group in self.sets if self.handed_up(group) is not None]
+
+    def steps(self) -> list[int | Link | Body]:
+        """What gets ids, in program order: the body's own ops of an id, inlined bodies, and
+        the regions that are computations of their own."""
+        if self._steps is None:
+            found: list[tuple[int, int, int | Link | Body]] = []
+            seen: set[int] = set()
+            for tag in self.scope.tags:
+                if tag.group is not None and tag.group not in seen and tag.op not in self.bare:
+                    seen.add(tag.group)
+                    found.append((tag.position, 0, tag.group))
+            found += [(link.site.position, 1, link) for link in self.links]
+            found += [(body.scope.position, 2, body) for body in self.computations]
+            self._steps = [step for *_, step in sorted(found, key=lambda item: item[:2])]
+        return self._steps
+
+    def handed_up(self, group: int) -> GroupSet | None:
+        """The set of `group` whose id the caller gives, if there is one."""
+        for formed in self.sets.get(group, ()):
+            if formed.fate is not Fate.PRIVATE:
+                return formed
+        return None

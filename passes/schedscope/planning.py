@@ -1,0 +1,223 @@
+"""Rules S1 to S4: what inherits whose group, and which holders of an id form one set."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from schedscope.bodies import Body, Fate, GroupSet, Holder, Link
+from schedscope.boundary import is_out_of_line
+from schedscope.callgraph import Function, Index, Scope, Site
+from schedscope.dataflow import Dataflow
+from schedscope.diagnose import complaint
+from schedscope.locations import name_of
+
+NO_IDS: frozenset[int] = frozenset()
+
+
+class Planner:
+    """Plans bodies on demand, each once for every way it is entered."""
+
+    def __init__(self, index: Index, module_name: str, every_call_site: bool) -> None:
+        self.index = index
+        self.dataflow = Dataflow()
+        self._module_name = module_name
+        self._every_call_site = every_call_site
+        self._below = _groups_below(index)
+        self._bodies: dict[tuple[Scope, frozenset[int], frozenset[int]], Body] = {}
+        self.has_locations = any(
+            name_of(site.op.location) is not None
+            for function in index.functions.values()
+            for site in function.sites
+        )
+
+    def plan(self, function: Function, entered: frozenset[int] = NO_IDS) -> Body:
+        """The body of `function` entered with the ids `entered`, a subset of those below it."""
+        return self._plan(function.root, entered, entered)
+
+    def bodies(self) -> list[Body]:
+        """Every body planned so far, callees first."""
+        return list(self._bodies.values())
+
+    def holds_groups(self, function: Function) -> bool:
+        return bool(self._below[function.root])
+
+    def _plan(self, scope: Scope, entered: frozenset[int], within: frozenset[int]) -> Body:
+        """`within` are the ids that an out-of-line call in here may inherit."""
+        key = (scope, entered, within)
+        body = self._bodies.get(key)
+        if body is not None:
+            return body
+        body = Body(scope, entered)
+        held = {tag.group for tag in scope.tags if tag.group is not None}
+        for site in scope.sites:
+            link = Link(site, self._linked(site, held, within), self._bare(site))
+            body.links.append(link)
+            if link.bare is not None:
+                body.bare[site.op] = link
+        for region in scope.computations:
+            outer = region.owner_tag.group if region.owner_tag is not None else None
+            inherits = within if outer is None else within | {outer}
+            body.computations.append(self._plan(region, NO_IDS, inherits))
+        self._form_sets(body)
+        self._bodies[key] = body
+        return body
+
+    def _linked(self, site: Site, held: set[int], within: frozenset[int]) -> Body:
+        target = self._target(site)
+        below = self._below[target]
+        entered = NO_IDS
+        if site.tag is not None:
+            entered = below & {site.tag.group} if site.tag.group is not None else NO_IDS
+        elif below and (held or within):
+            candidates = frozenset(group for group in below if group in held or group in within)
+            if candidates and is_out_of_line(site, self._module_name, self.has_locations):
+                entered = candidates
+        return self._plan(target, entered, entered)
+
+    def _bare(self, site: Site) -> int | None:
+        """The id that only the call op carries, nothing in its callee (S4)."""
+        group = None if site.tag is None else site.tag.group
+        return None if group is None or group in self._below[self._target(site)] else group
+
+    def _target(self, site: Site) -> Scope:
+        if site.body is not None:
+            return site.body
+        return self.index.functions[site.callee or ""].root
+
+    def _form_sets(self, body: Body) -> None:
+        found = sorted(_holders(body).items(), key=lambda item: item[1][0].position)
+        for group, holders in found:
+            body.sets[group] = formed = [
+                GroupSet(group, members) for members in self._partition(body, group, holders)
+            ]
+            self._settle(body, group, formed)
+
+    def _partition(self, body: Body, group: int, holders: list[Holder]) -> list[list[Holder]]:
+        if len(holders) == 1:
+            return [holders]
+        if self._every_call_site:
+            return [[holder] for holder in holders]
+        flow = self.dataflow.flow(body)
+        sets = [[holders[0]]]
+        for holder in holders[1:]:
+            if flow.related(holder, sets[-1]):
+                sets.append([])
+            sets[-1].append(holder)
+        return sets
+
+    def _settle(self, body: Body, group: int, formed: list[GroupSet]) -> None:
+        """Says who gives each set its id, and files the sets by what is in them."""
+        for each in formed:
+            for holder in each.holders:
+                if holder.link is None:
+                    body.own[group] = each
+                for link in (*holder.inherited, holder.link):
+                    if link is not None:
+                        body.of_link[link, group] = each
+                        each.links.append(link)
+        if group in body.entered:
+            inherited = body.own.get(group)
+            if inherited is None and not self._every_call_site:
+                inherited = formed[0]
+            if inherited is not None:
+                inherited.fate = Fate.INHERITED
+        elif len(formed) == 1 and body.scope.has_callers:
+            formed[0].fate = Fate.EXPOSED
+
+
+def _holders(body: Body) -> dict[int, list[Holder]]:
+    """For each id of the body its holders in program order."""
+    own: dict[int, Holder] = {}
+    holders: dict[int, list[Holder]] = {}
+
+    def own_at(group: int, position: int) -> Holder:
+        holder = own.get(group)
+        if holder is None:
+            holder = own[group] = Holder(group, position)
+            holders.setdefault(group, []).append(holder)
+        holder.position = min(holder.position, position)
+        return holder
+
+    for tag in body.scope.tags:
+        if tag.group is not None and tag.op not in body.bare:
+            own_at(tag.group, tag.position)
+    for link in body.links:
+        if link.bare is not None:
+            bare = Holder(link.bare, link.site.position, link)
+            holders.setdefault(link.bare, []).append(bare)
+        for group in link.body.sets:
+            inner = link.body.handed_up(group)
+            if inner is None:
+                continue
+            if inner.fate is Fate.INHERITED:
+                own_at(group, link.site.position).inherited.append(link)
+            else:
+                holders.setdefault(group, []).append(Holder(group, link.site.position, link))
+    for found in holders.values():
+        found.sort(key=lambda holder: (holder.position, holder.link is not None))
+    return holders
+
+
+def _groups_below(index: Index) -> dict[Scope, frozenset[int]]:
+    """For each scope the ids in it and in everything it calls or holds."""
+    below: dict[Scope, frozenset[int]] = {}
+    for function in callees_first(index):
+        for scope in reversed(function.scopes):  # an inner scope comes after its outer one
+            groups = {tag.group for tag in scope.tags if tag.group is not None}
+            for site in scope.sites:
+                inner = site.body if site.body is not None else index.functions[site.callee or ""].root
+                groups |= below[inner]
+            for region in scope.computations:
+                groups |= below[region]
+            below[scope] = frozenset(groups)
+    return below
+
+
+def callees_first(index: Index) -> list[Function]:
+    """Every function after those it calls. Raises InputError where calls form a ring."""
+    done: dict[Function, None] = {}
+    for start in index.functions.values():
+        path: dict[Function, Site | None] = {}
+        stack: list[tuple[Function, Iterator[Site]]] = []
+        if start not in done:
+            path[start] = None
+            stack.append((start, iter(_uses(start))))
+        while stack:
+            function, sites = stack[-1]
+            site = next(sites, None)
+            if site is None:
+                done[function] = None
+                path.popitem()
+                stack.pop()
+                continue
+            callee = index.functions[site.callee or ""]
+            if callee in path:
+                raise _ring(path, callee, site)
+            if callee not in done:
+                path[callee] = site
+                stack.append((callee, iter(_uses(callee))))
+    return list(done)
+
+
+def _uses(function: Function) -> list[Site]:
+    return [*function.sites, *function.outlined]
+
+
+def _ring(path: dict[Function, Site | None], start: Function, last: Site) -> Exception:
+    functions = list(path)
+    ring = functions[functions.index(start) :]
+    calls = " -> ".join(f"@{function.name}" for function in (*ring, start))
+    return complaint(last.op, f"recursive call, which XLA cannot inline: {calls}")
+
+
+@contextmanager
+def room_for(depth: int) -> Iterator[None]:
+    """Lets plans recurse through a chain of calls `depth` functions deep."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 20 * depth + 1000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
