@@ -15,7 +15,7 @@ from typing import Any
 from jaxlib.mlir import ir
 
 from tests.reference import places
-from tests.reference.loops import branch_taken, runs_once
+from tests.reference.folding import Known, Scalar, branch_taken, fold, known_in, runs_once
 
 Where = tuple[int, ...]
 """Where an op instance is: the positions, in their blocks, of the ops that lead to it, then its
@@ -111,6 +111,20 @@ def computations(module: ir.Module) -> list[Computation]:
     return inliner.done
 
 
+@dataclass(eq=False)
+class _Frame:
+    """A block that is being gone through."""
+
+    computation: Computation
+    body: Body
+    label: str
+    values: dict[Any, Producers]
+    known: dict[Any, Scalar]
+
+    def inside(self, name: str) -> str:
+        return "/".join(filter(None, (self.label, name)))
+
+
 class _Inliner:
     def __init__(self, module: ir.Module) -> None:
         self.done: list[Computation] = []
@@ -120,112 +134,115 @@ class _Inliner:
             if op.operation.name == "func.func":
                 name = ir.StringAttr(op.attributes["sym_name"]).value
                 self.functions[name] = op.operation.regions[0].blocks[0]
-                if "private" not in str(op.attributes.get("sym_visibility", "")):
+                visibility = "sym_visibility"
+                if visibility not in op.attributes or "private" not in str(
+                    op.attributes[visibility]
+                ):
                     self.public.append(name)
         self.stripped = places.is_stripped(module)
 
     def entry(self, name: str) -> None:
-        number = list(self.functions).index(name)
-        self._computation(name if name != "main" else "", self.functions[name], (number,), {})
+        label = "" if name == "main" else name
+        self._computation(label, self.functions[name], (self.public.index(name),), {}, {})
 
     def _computation(
-        self, label: str, block: Any, where: Where, outside: Mapping[Any, Producers]
+        self,
+        label: str,
+        block: Any,
+        where: Where,
+        outside: Mapping[Any, Producers],
+        known: Known,
     ) -> None:
         computation = Computation(label, Body(where, None, {}, False))
         self.done.append(computation)
-        nothing: Producers = frozenset()
-        values = dict.fromkeys(outside, nothing)
-        values.update(dict.fromkeys(block.arguments, nothing))
-        self._block(computation, computation.root, block, values, where, label)
+        values: dict[Any, Producers] = dict.fromkeys([*outside, *block.arguments], frozenset())
+        self._block(block, _Frame(computation, computation.root, label, values, dict(known)))
         for op in computation.ops:
             above = 0
             for producer in op.operands:
                 above |= computation.ancestors[producer] | 1 << producer
             computation.ancestors.append(above)
 
-    def _block(
-        self,
-        computation: Computation,
-        body: Body,
-        block: Any,
-        values: dict[Any, Producers],
-        where: Where,
-        label: str,
-    ) -> list[Producers]:
-        """What the block's terminator hands on."""
+    def _block(self, block: Any, frame: _Frame) -> tuple[list[Producers], list[Scalar | None]]:
+        """What the block's terminator hands on, and what is known of it."""
         names = _labels(block)
         for position, view in enumerate(block.operations):
             op = view.operation
-            here = (*where, position)
-            operands = [values[operand] for operand in op.operands]
             if op.name.endswith(".return"):
-                return operands
-            inlined = self._inlined(op)
+                operands = list(op.operands)
+                return [frame.values[o] for o in operands], [frame.known.get(o) for o in operands]
+            where = (*frame.body.where, position)
+            inlined = self._inlined(op, frame.known)
             if inlined is None:
-                results = self._op(computation, body, op, operands, values, here, label)
+                results = self._op(op, where, frame)
+                constants = [fold(op, frame.known)] if len(op.results) == 1 else []
             else:
-                inner_label = "/".join(filter(None, (label, names[position])))
-                inner = Body(here, body, frontend(op), self._out_of_line(op))
-                inner_values = dict(values) if op.name not in CALLEES else {}
-                inner_values.update(zip(inlined.arguments, operands, strict=True))
-                results = self._block(computation, inner, inlined, inner_values, here, inner_label)
-                body.items.append(inner)
-                _spread(computation, inner, results)
-            values.update(zip(op.results, results, strict=True))
+                results, constants = self._inline(op, inlined, where, names[position], frame)
+            frame.values.update(zip(op.results, results, strict=True))
+            pairs = zip(op.results, constants, strict=False)
+            frame.known.update({value: number for value, number in pairs if number is not None})
         raise AssertionError("a block without a terminator")
 
-    def _inlined(self, op: Any) -> Any:
+    def _inlined(self, op: Any, known: Known) -> Any:
+        """The block that XLA splices in place of the op."""
         if op.name in CALLEES:
             return self.functions[ir.FlatSymbolRefAttr(op.attributes[CALLEES[op.name]]).value]
         if op.name in MANUAL:
             return op.regions[0].blocks[0]
-        if op.name == "stablehlo.while" and runs_once(op):
+        if op.name == "stablehlo.while" and runs_once(op, known):
             return op.regions[1].blocks[0]
         if op.name in BRANCHING:
-            taken = branch_taken(op)
+            taken = branch_taken(op, known)
             return None if taken is None else op.regions[taken].blocks[0]
         return None
 
-    def _out_of_line(self, op: Any) -> bool:
-        return op.name == "func.call" and not self.stripped and places.is_out_of_line(op)
+    def _inline(
+        self, op: Any, block: Any, where: Where, name: str, frame: _Frame
+    ) -> tuple[list[Producers], list[Scalar | None]]:
+        out_of_line = op.name == "func.call" and not self.stripped and places.is_out_of_line(op)
+        body = Body(where, frame.body, frontend(op), out_of_line)
+        isolated = op.name in CALLEES
+        operands = [] if op.name in BRANCHING else list(op.operands)
+        values = {} if isolated else dict(frame.values)
+        values.update(zip(block.arguments, (frame.values[o] for o in operands), strict=True))
+        known = {} if isolated else dict(frame.known)
+        known.update(known_in(block, operands, frame.known))
+        inner = _Frame(frame.computation, body, frame.inside(name), values, known)
+        results, constants = self._block(block, inner)
+        frame.body.items.append(body)
+        if isolated:
+            _spread(frame.computation, body, results)
+        return results, constants
 
-    def _op(
-        self,
-        computation: Computation,
-        body: Body,
-        op: Any,
-        operands: list[Producers],
-        values: Mapping[Any, Producers],
-        where: Where,
-        label: str,
-    ) -> list[Producers]:
+    def _op(self, op: Any, where: Where, frame: _Frame) -> list[Producers]:
         kind = op.name.split(".")[1]
-        captured = [values[value] for value in _captured(op) if value in values]
-        made = Op(
-            len(computation.ops),
-            where,
-            kind,
-            "/".join(filter(None, (label, kind))),
-            body,
-            frozenset().union(*operands, *captured),
-            frontend(op),
-        )
-        computation.ops.append(made)
-        body.items.append(made)
+        read = [*op.operands, *(value for value in _captured(op) if value in frame.values)]
+        operands = frozenset[int]().union(*(frame.values[value] for value in read))
+        number = len(frame.computation.ops)
+        made = Op(number, where, kind, frame.inside(kind), frame.body, operands, frontend(op))
+        frame.computation.ops.append(made)
+        frame.body.items.append(made)
         if op.name in KEPT:
-            for number, region in enumerate(op.regions):
-                name = ("cond", "body")[number] if kind == "while" else str(number)
-                inner = "/".join(filter(None, (label, f"{kind}.{name}")))
-                self._computation(inner, region.blocks[0], (*where, number), values)
-        for name in re.findall(r"@([\w.]+)", str(op.attributes.get("called_computations", ""))):
-            self._computation(f"{label}/{kind}:{name}", self.functions[name], (*where, 0), {})
-        return [frozenset({made.number})] * len(op.results)
+            for region_number, region in enumerate(op.regions):
+                part = ("cond", "body")[region_number] if kind == "while" else str(region_number)
+                inner = frame.inside(f"{kind}.{part}")
+                inner_where = (*where, region_number)
+                self._computation(inner, region.blocks[0], inner_where, frame.values, frame.known)
+        for name in re.findall(r"@([\w.]+)", _called(op)):
+            inner = frame.inside(f"{kind}:{name}")
+            self._computation(inner, self.functions[name], (*where, 0), {}, {})
+        return [frozenset({number})] * len(op.results)
+
+
+def _called(op: Any) -> str:
+    called = "called_computations"
+    return str(op.attributes[called]) if called in op.attributes else ""
 
 
 def _spread(computation: Computation, body: Body, results: list[Producers]) -> None:
     """XLA puts the annotation of an inlined call on the body's root."""
     inside = set(body.ops())
-    for number in sorted(frozenset().union(*results)):
+    for number in sorted(frozenset[int]().union(*results)):
         op = computation.ops[number]
         if op in inside and body.group is not None and op.group is None:
             op.frontend.update(body.frontend)
