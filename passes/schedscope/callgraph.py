@@ -53,6 +53,8 @@ class Site:
 
     op: ir.Operation
     position: int
+    number: int
+    """Its place among the sites of its function."""
     scope: Scope
     tag: Tag | None
     callee: str | None = None
@@ -114,6 +116,7 @@ class Function:
     tags: list[Tag] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
     """Calls of other functions, over all scopes."""
+    site_count: int = 0
     outlined: list[Site] = field(default_factory=list)
     """Functions that an op names and XLA does not inline: `called_computations` of a custom
     call, calls inside a reducer."""
@@ -259,10 +262,22 @@ class _Builder:
             self._places[block] = _Place(scope)
         return scope
 
+    def _site(
+        self,
+        op: ir.Operation,
+        scope: Scope,
+        tag: Tag | None,
+        callee: str | None = None,
+        body: Scope | None = None,
+    ) -> Site:
+        function = scope.function
+        function.site_count += 1
+        return Site(op, self._position, function.site_count - 1, scope, tag, callee, body)
+
     def _record_call(self, op: ir.Operation, place: _Place, tag: Tag | None) -> None:
         callee = ir.FlatSymbolRefAttr(op.attributes[CALLS[op.name]]).value
-        site = Site(op, self._position, place.scope, tag, callee=callee)
         function = place.scope.function
+        site = self._site(op, place.scope, tag, callee)
         if place.in_reducer:
             function.outlined.append(site)
         else:
@@ -274,8 +289,7 @@ class _Builder:
             return
         for reference in ir.ArrayAttr(op.attributes[CALLED]):
             callee = ir.FlatSymbolRefAttr(reference).value
-            site = Site(op, self._position, function.root, None, callee=callee)
-            function.outlined.append(site)
+            function.outlined.append(self._site(op, function.root, None, callee))
 
     def _record_regions(self, op: ir.Operation, place: _Place, tag: Tag | None) -> None:
         if place.in_reducer or op.name in inlining.REDUCERS:
@@ -294,7 +308,7 @@ class _Builder:
             inner = self._open(scope.function, op, region, tag)
             if number == spliced:
                 inner.spliced = True
-                scope.sites.append(Site(op, self._position, scope, tag, body=inner))
+                scope.sites.append(self._site(op, scope, tag, body=inner))
             else:
                 scope.computations.append(inner)
 

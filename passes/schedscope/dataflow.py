@@ -56,7 +56,7 @@ def appended(state: State, first: int, count: int, fed: int) -> State:
     return State(missing, first + count)
 
 
-def _depends(state: State, item: int) -> bool:
+def depends(state: State, item: int) -> bool:
     return item < state.until and not state.missing >> item & 1
 
 
@@ -110,9 +110,9 @@ class Flow:
         them depends on it. Of those only a body's own ops can."""
         state = self.holder_state[holder.key]
         for member in members:
-            if _depends(state, self.holder_item[member.key]):
+            if depends(state, self.holder_item[member.key]):
                 return True
-            if member.link is None and _depends(
+            if member.link is None and depends(
                 self.holder_state[member.key], self.holder_item[holder.key]
             ):
                 return True
@@ -160,6 +160,10 @@ class Dataflow:
     def __init__(self) -> None:
         self._flows: dict[Body, Flow] = {}
         self._summaries: dict[Body, Summary] = {}
+
+    def knows(self, body: Body) -> bool:
+        """True where `flow(body)` costs nothing."""
+        return body in self._flows
 
     def flow(self, body: Body) -> Flow:
         known = self._flows.get(body)

@@ -60,7 +60,8 @@ def read(data: bytes, name: str) -> Source:
     version = portable_version(content)
     context = make_context()
     module = _parse(content, format, context, name)
-    _refuse_vhlo(module, name)
+    if format != "portable" and b"vhlo" in content:
+        _refuse_vhlo(module, name)
     if format == "text" and not len(module.body.operations) and b"module" not in content:
         raise FileError(name, f"there is no module in this text; {WANTED}")
     located = (format != "text" or b"loc(" in content) and _has_locations(module, format)

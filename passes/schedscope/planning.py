@@ -26,6 +26,8 @@ class Planner:
         self._every_call_site = every_call_site
         self._below = _groups_below(index)
         self._bodies: dict[tuple[Scope, frozenset[int], frozenset[int]], Body] = {}
+        self.treated_as_jit = False
+        """Whether an untagged call that holds groups was taken for a jit call."""
         self.has_locations = any(
             name_of(site.op.location) is not None
             for function in index.functions.values()
@@ -70,10 +72,12 @@ class Planner:
         entered = NO_IDS
         if site.tag is not None:
             entered = below & {site.tag.group} if site.tag.group is not None else NO_IDS
-        elif below and (held or within):
+        elif below and site.callee is not None:
             candidates = frozenset(group for group in below if group in held or group in within)
             if candidates and is_out_of_line(site, self._module_name, self.has_locations):
                 entered = candidates
+            else:
+                self.treated_as_jit = True
         return self._plan(target, entered, entered)
 
     def _bare(self, site: Site) -> int | None:

@@ -2,60 +2,192 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class CallSite:
-    """One step of a call path."""
+class CallSite(NamedTuple):
+    """One step of a call path: an op that inlines a body."""
 
     caller: str
+    """The function that holds the op, as the module names it."""
     callee: str
+    """The function inlined; for a region, the op that owns it."""
+    index: int
+    """Which of the caller's ops that inline a body it is, counted from 0 in program order: one
+    Python line may make several."""
     location: str | None
-    """"train.py:31", or None where the module holds no Python location."""
+    """The op's Python line, "train.py:31"; None where the module records none."""
 
 
-@dataclass(frozen=True)
-class Group:
-    """One group of the output whose id is not the one the user wrote."""
+class Place(NamedTuple):
+    """Where ops of a group lie."""
 
-    id: int
-    original: int
     function: str
-    """The function, as the user's module names it, whose ops hold the id; the innermost one
-    where the group lies in several."""
     path: tuple[CallSite, ...]
-    """From the entry, or from the function around a loop body or branch, to the function."""
+    """The call path to that function from the entry, or from the function around the loop body
+    or branch that the group lies in."""
 
 
-@dataclass(frozen=True)
-class Shared:
-    """Calls that stay one group because none depends on another."""
+class Group(NamedTuple):
+    """One group of the module, as scoping left it."""
 
     id: int
     original: int
-    calls: tuple[CallSite, ...]
+    """The id in the user's module."""
+    places: tuple[Place, ...]
+    """Every body that has a part in the group, in program order."""
+    shared: bool
+    """Whether calls have a part in it that could each be a group: they do not depend on each
+    other, so they stay one, as XLA has them."""
+
+
+class Separated(NamedTuple):
+    """Groups that XLA may have run as one, and that are now several, for they depend on each
+    other."""
+
+    original: int
+    ids: tuple[int, ...]
+    function: str
 
 
 @dataclass(frozen=True)
 class ScopeReport:
-    """What `scope_module` did. Empty where it changed nothing."""
+    """What `scope_module` did."""
 
     changed: bool = False
-    groups: tuple[Group, ...] = ()
-    clones: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each cloned function the names of the clones, the function itself left out."""
-    shared: tuple[Shared, ...] = ()
-    keys: tuple[str, ...] = ()
-    """New combiner keys."""
-    warnings: tuple[str, ...] = ()
+    """Whether the module is another than before."""
+    clones: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """For each cloned function its name and the names of its clones."""
+    keys: int = 0
+    """How many combiner keys were written, over all functions of the result."""
+    separated: tuple[Separated, ...] = ()
     notes: tuple[str, ...] = ()
+    drafts: Sequence[GroupDraft] = ()
+    """What `groups` is made from, when someone asks."""
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """Every group, in the order in which ids were given."""
+        return tuple(draft.group() for draft in self.drafts)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What may surprise, in words."""
+        return [
+            f"{each.function}: group {each.original} is now groups "
+            f"{', '.join(map(str, each.ids))}: its calls depend on each other, though XLA:GPU "
+            "may have run them as one group"
+            for each in self.separated
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data for `json.dumps`."""
-        return asdict(self)
+        return {
+            "changed": self.changed,
+            "groups": [_group_json(group) for group in self.groups],
+            "clones": {name: list(clones) for name, clones in self.clones},
+            "combiner_keys": self.keys,
+            "warnings": self.warnings,
+            "notes": list(self.notes),
+        }
 
     def summary(self) -> list[str]:
-        """One line for each thing done."""
-        return []
+        """A few lines in words: what became of each function's groups, then warnings and notes."""
+        lines = []
+        if self.changed:
+            lines += _renumbering_lines(self.groups)
+            if self.keys:
+                keys = "1 combiner key keeps" if self.keys == 1 else f"{self.keys} combiner keys keep"
+                lines.append(f"{keys} collectives of different groups apart")
+        return [
+            *lines,
+            *(f"warning: {warning}" for warning in self.warnings),
+            *(f"note: {note}" for note in self.notes),
+        ]
+
+
+class Steps(NamedTuple):
+    """A call path as it is built, innermost step first."""
+
+    site: CallSite
+    outer: Steps | None
+
+
+class GroupDraft(NamedTuple):
+    """A group before its call paths are spelled out: most are never asked for."""
+
+    id: int
+    original: int
+    path: Steps | None
+    parts: tuple[Place, ...]
+    """The places, their paths relative to the end of `path`."""
+    shared: bool
+
+    def group(self) -> Group:
+        outer: list[CallSite] = []
+        steps = self.path
+        while steps is not None:
+            outer.append(steps.site)
+            steps = steps.outer
+        base = tuple(reversed(outer))
+        places = tuple(Place(part.function, base + part.path) for part in self.parts)
+        return Group(self.id, self.original, places, self.shared)
+
+
+def _group_json(group: Group) -> dict[str, Any]:
+    return {
+        "id": group.id,
+        "original": group.original,
+        "shared": group.shared,
+        "places": [
+            {"function": place.function, "path": [step._asdict() for step in place.path]}
+            for place in group.places
+        ],
+    }
+
+
+_SHOWN = 4
+"""How many call sites of one function the summary names."""
+
+
+def _renumbering_lines(groups: Sequence[Group]) -> Iterator[str]:
+    """One line a function: "f: 2 instances, groups 0-3 -> 4-7 at train.py:31"."""
+    paths: dict[str, dict[tuple[CallSite, ...], dict[int, int]]] = {}
+    for group in groups:
+        for place in group.places:
+            moved = paths.setdefault(place.function, {}).setdefault(place.path, {})
+            if group.id != group.original:
+                moved[group.original] = group.id
+    for function, instances in paths.items():
+        changes = [(path, moved) for path, moved in instances.items() if moved]
+        if not changes:
+            continue
+        count = f"{len(instances)} instance{'' if len(instances) == 1 else 's'}"
+        shown = [f"{_ids(moved)}{_where(path)}" for path, moved in changes[:_SHOWN]]
+        if len(changes) > _SHOWN:
+            shown.append(f"and {len(changes) - _SHOWN} more")
+        yield f"{function}: {count}, {', '.join(shown)}"
+
+
+def _ids(moved: dict[int, int]) -> str:
+    word = "group" if len(moved) == 1 else "groups"
+    return f"{word} {ranges(moved.keys())} -> {ranges(moved.values())}"
+
+
+def _where(path: tuple[CallSite, ...]) -> str:
+    lines = [step.location for step in path if step.location is not None]
+    return f" at {' > '.join(lines)}" if lines else ""
+
+
+def ranges(ids: Any) -> str:
+    """`0-3, 7` for 0, 1, 2, 3 and 7."""
+    spans: list[list[int]] = []
+    for number in sorted(ids):
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)

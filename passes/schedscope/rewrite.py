@@ -11,7 +11,7 @@ from schedscope._mlir import clone_after, ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES, Frontend
 from schedscope.boundary import jit_name
 from schedscope.callgraph import CALLED, CALLS, SYMBOL, Collective, Function, Index, Scope, Site, Tag
-from schedscope.instances import Instance
+from schedscope.instances import Instance, Instantiator
 
 
 @dataclass(eq=False, slots=True)
@@ -34,17 +34,16 @@ class Rewriter:
     def __init__(
         self,
         index: Index,
-        instances: dict[Function, list[Instance]],
-        homes: dict[Function, Instance],
+        instantiator: Instantiator,
         keys: dict[tuple[Instance, Collective], str],
         mark: frozenset[int],
     ) -> None:
-        """`homes` says which instance an entry's own body becomes; `mark` are the ids, as they
-        will be, whose tags get the marker that they span calls."""
+        """`mark` are the ids, as they will be, whose tags get the marker that they span calls."""
+        instances = instantiator.instances
         self.cloned: dict[Function, list[str]] = {}
         self._index = index
         self._instances = instances
-        self._homes = dict(homes)
+        self._homes = dict(instantiator.homes)
         self._keys = keys
         self._mark = mark
         self._attributes: dict[tuple[int, int | None, str | None], ir.Attribute] = {}

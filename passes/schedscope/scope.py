@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schedscope._mlir import ir
-from schedscope.callgraph import index_module
+from schedscope.account import Accountant, separated
+from schedscope.annotation import GROUP_ID, GROUP_LIMIT
+from schedscope.callgraph import SYMBOL, Index, index_module
 from schedscope.combiner import KeyFinder, assign_keys
+from schedscope.diagnose import name
 from schedscope.instances import Instantiator
-from schedscope.numbering import number
+from schedscope.numbering import Numbering, number
 from schedscope.planning import Planner, callees_first, room_for
 from schedscope.report import ScopeReport
 from schedscope.rewrite import Rewriter
@@ -44,24 +48,53 @@ def scope_module(module: ir.Module, options: ScopeOptions | None = None) -> Scop
         index = index_module(module)
         order = callees_first(index)
         if not any(function.tags for function in order):
-            return ScopeReport()
+            return ScopeReport(notes=tuple(_stray_notes(index)))
         with room_for(len(order)):
-            return _scoped(module, index, options)
+            return _scoped(index, _name(module), options)
 
 
-def _scoped(module, index, options) -> ScopeReport:
+def _scoped(index: Index, module_name: str, options: ScopeOptions) -> ScopeReport:
     numbering = number(index, options.keep_global)
-    name = module.operation.attributes["sym_name"] if "sym_name" in module.operation.attributes else None
-    planner = Planner(index, "" if name is None else ir.StringAttr(name).value, options.every_call_site)
+    planner = Planner(index, module_name, options.every_call_site)
     instantiator = Instantiator(planner, numbering)
     for entry in index.entries():
         instantiator.enter(entry)
     finder = KeyFinder(planner.dataflow)
     finder.examine(planner.bodies())
     keys = assign_keys(instantiator.instances, finder)
-    mark = frozenset(numbering.renumbered.get(g, g) for g in options.keep_global)
-    rewriter = Rewriter(index, instantiator.instances, instantiator.homes, keys, mark)
-    if not rewriter.changes():
-        return ScopeReport()
-    rewriter.write()
-    return ScopeReport(changed=True)
+    mark = frozenset(numbering.renumbered.get(each, each) for each in options.keep_global)
+    rewriter = Rewriter(index, instantiator, keys, mark)
+    changed = rewriter.changes()
+    accountant = Accountant({new: old for old, new in numbering.renumbered.items()})
+    report = ScopeReport(
+        changed,
+        tuple((function.name, tuple(names)) for function, names in rewriter.cloned.items()),
+        len(keys),
+        tuple(separated(instantiator.given, planner.dataflow, accountant)),
+        tuple(_notes(index, planner, numbering)),
+        accountant.drafts(instantiator.given),
+    )
+    if changed:
+        rewriter.write()
+    return report
+
+
+def _name(module: ir.Module) -> str:
+    attributes = module.operation.attributes
+    return ir.StringAttr(attributes[SYMBOL]).value if SYMBOL in attributes else ""
+
+
+def _notes(index: Index, planner: Planner, numbering: Numbering) -> Iterator[str]:
+    if planner.treated_as_jit and not planner.has_locations:
+        yield (
+            "the module has no Python locations, so every call counts as a call of a jitted "
+            "function"
+        )
+    for old, new in numbering.renumbered.items():
+        yield f"group {old} is {new} now: XLA:GPU reads ids below {GROUP_LIMIT} only"
+    yield from _stray_notes(index)
+
+
+def _stray_notes(index: Index) -> Iterator[str]:
+    for tag in index.stray:
+        yield f"{name(tag.op)} is a symbol; its {GROUP_ID} means nothing and stays"

@@ -1,0 +1,120 @@
+"""From the pass's own structures to its report; nothing in it refers to the module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedscope.bodies import Body, GroupSet, Link
+from schedscope.callgraph import Site
+from schedscope.dataflow import Dataflow, Flow, depends, group_of
+from schedscope.instances import Given, Path
+from schedscope.locations import source_line
+from schedscope.report import CallSite, GroupDraft, Place, Separated, Steps
+
+
+class Accountant:
+    """Spells out sets and paths, each once."""
+
+    def __init__(self, originals: dict[int, int]) -> None:
+        """`originals` gives the id in the user's module for the ids that were too large."""
+        self._originals = originals
+        self._sites: dict[Site, CallSite] = {}
+        self._steps: dict[Path, Steps] = {}
+        self._parts: dict[GroupSet, tuple[Place, ...]] = {}
+
+    def drafts(self, given: list[Given]) -> list[GroupDraft]:
+        return [
+            GroupDraft(
+                each.id,
+                self.original(each.formed.group),
+                self._path(each.path),
+                self._places(each.body, each.formed),
+                _is_shared(each.formed),
+            )
+            for each in given
+        ]
+
+    def original(self, group: int) -> int:
+        return self._originals.get(group, group)
+
+    def _path(self, path: Path | None) -> Steps | None:
+        if path is None:
+            return None
+        steps = self._steps.get(path)
+        if steps is None:
+            steps = self._steps[path] = Steps(self._site(path.site), self._path(path.outer))
+        return steps
+
+    def _places(self, body: Body, formed: GroupSet) -> tuple[Place, ...]:
+        known = self._parts.get(formed)
+        if known is None:
+            known = self._parts[formed] = tuple(self._found(body, formed))
+        return known
+
+    def _found(self, body: Body, formed: GroupSet) -> Iterator[Place]:
+        name = body.scope.function.name
+        for holder in formed.holders:
+            if holder.link is None and any(
+                tag.group == formed.group and tag.op not in body.bare for tag in body.scope.tags
+            ):
+                yield Place(name, ())
+            for link in (*holder.inherited, holder.link):
+                if link is not None:
+                    yield from self._through(link, formed.group)
+
+    def _through(self, link: Link, group: int) -> Iterator[Place]:
+        step = self._site(link.site)
+        inner = link.body.handed_up(group)
+        if inner is None:
+            yield Place(step.callee, (step,))
+            return
+        for place in self._places(link.body, inner):
+            yield Place(place.function, (step, *place.path))
+
+    def _site(self, site: Site) -> CallSite:
+        known = self._sites.get(site)
+        if known is None:
+            callee = site.op.name if site.callee is None else site.callee
+            caller = site.scope.function.name
+            line = source_line(site.op.location)
+            known = self._sites[site] = CallSite(caller, callee, site.number, line)
+        return known
+
+
+def _is_shared(formed: GroupSet) -> bool:
+    """True where calls that do not depend on each other are one group."""
+    if len(formed.holders) > 1:
+        return True
+    inner = (link.body.handed_up(formed.group) for link in formed.links)
+    return any(each is not None and _is_shared(each) for each in inner)
+
+
+def separated(
+    given: list[Given], dataflow: Dataflow, accountant: Accountant
+) -> Iterator[Separated]:
+    """Ids that are several groups now and that XLA:GPU may have taken for one: it drops most
+    computes from a group, and where no collective of one depends on a collective of another it
+    meets no gap."""
+    families: dict[tuple[Body, Path | None, int], list[Given]] = {}
+    for each in given:
+        families.setdefault((each.body, each.path, each.formed.group), []).append(each)
+    for (body, _, group), family in families.items():
+        if len(family) > 1 and dataflow.knows(body):
+            sets = {each.formed for each in family}
+            if _could_be_one(body, dataflow.flow(body), sets):
+                ids = tuple(each.id for each in family)
+                yield Separated(accountant.original(group), ids, body.scope.function.name)
+
+
+def _could_be_one(body: Body, flow: Flow, sets: set[GroupSet]) -> bool:
+    """True where collectives lie in two of the sets and none depends on another set's."""
+    earlier: dict[GroupSet, list[int]] = {}
+    for member in flow.members:
+        group = group_of(body, member)
+        if not isinstance(group, GroupSet) or group not in sets:
+            continue
+        for other, items in earlier.items():
+            if other is not group and any(depends(member.before, item) for item in items):
+                return False
+        earlier.setdefault(group, []).append(member.item)
+    return len(earlier) > 1
