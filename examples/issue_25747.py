@@ -50,7 +50,8 @@ def shuffle_add(x: jax.Array) -> jax.Array:
 
 def program(x: jax.Array) -> jax.Array:
     """Calls `shuffle_add` twice: two instances of groups 0 to 3, and the second needs the first."""
-    return shuffle_add(jnp.sin(shuffle_add(x)))
+    y = shuffle_add(x)
+    return shuffle_add(jnp.sin(y))
 
 
 def lower() -> str:
