@@ -1,49 +1,60 @@
-"""From the pass's own structures to its report; nothing in it refers to the module."""
+"""From the pass's own structures to its report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from schedscope._mlir import ir
 from schedscope.bodies import Body, GroupSet, Link
 from schedscope.callgraph import Site
-from schedscope.dataflow import Dataflow, Flow, depends, group_of
+from schedscope.dataflow import Dataflow, Flow, group_of
 from schedscope.instances import Given, Path
 from schedscope.locations import source_line
-from schedscope.report import CallSite, GroupDraft, Place, Separated, Steps
+from schedscope.report import CallSite, Group, Place, Separated
+from schedscope.states import depends
 
 
 class Accountant:
-    """Spells out sets and paths, each once."""
+    """Spells out sets and paths, each once. What it needs of the module it takes when made, so
+    that the module may change or go before anyone asks."""
 
-    def __init__(self, originals: dict[int, int]) -> None:
+    def __init__(
+        self, bodies: Iterable[Body], given: list[Given], originals: dict[int, int]
+    ) -> None:
         """`originals` gives the id in the user's module for the ids that were too large."""
+        self._given = given
         self._originals = originals
+        self._locations: dict[Site, ir.Location] = {}
+        for body in bodies:
+            for link in body.links:
+                if link.site not in self._locations:
+                    self._locations[link.site] = link.site.op.location
         self._sites: dict[Site, CallSite] = {}
-        self._steps: dict[Path, Steps] = {}
+        self._paths: dict[Path, tuple[CallSite, ...]] = {}
         self._parts: dict[GroupSet, tuple[Place, ...]] = {}
 
-    def drafts(self, given: list[Given]) -> list[GroupDraft]:
-        return [
-            GroupDraft(
-                each.id,
-                self.original(each.formed.group),
-                self._path(each.path),
-                self._places(each.body, each.formed),
-                _is_shared(each.formed),
-            )
-            for each in given
-        ]
+    def groups(self) -> list[Group]:
+        return [self._group(each) for each in self._given]
 
     def original(self, group: int) -> int:
         return self._originals.get(group, group)
 
-    def _path(self, path: Path | None) -> Steps | None:
+    def _group(self, given: Given) -> Group:
+        base = self._path(given.path)
+        places = tuple(
+            Place(part.function, base + part.path)
+            for part in self._places(given.body, given.formed)
+        )
+        original = self.original(given.formed.group)
+        return Group(given.id, original, places, _is_shared(given.formed))
+
+    def _path(self, path: Path | None) -> tuple[CallSite, ...]:
         if path is None:
-            return None
-        steps = self._steps.get(path)
-        if steps is None:
-            steps = self._steps[path] = Steps(self._site(path.site), self._path(path.outer))
-        return steps
+            return ()
+        known = self._paths.get(path)
+        if known is None:
+            known = self._paths[path] = (*self._path(path.outer), self._site(path.site))
+        return known
 
     def _places(self, body: Body, formed: GroupSet) -> tuple[Place, ...]:
         known = self._parts.get(formed)
@@ -54,9 +65,7 @@ class Accountant:
     def _found(self, body: Body, formed: GroupSet) -> Iterator[Place]:
         name = body.scope.function.name
         for holder in formed.holders:
-            if holder.link is None and any(
-                tag.group == formed.group and tag.op not in body.bare for tag in body.scope.tags
-            ):
+            if holder.link is None and formed.group in body.tagged:
                 yield Place(name, ())
             for link in (*holder.inherited, holder.link):
                 if link is not None:
@@ -64,7 +73,7 @@ class Accountant:
 
     def _through(self, link: Link, group: int) -> Iterator[Place]:
         step = self._site(link.site)
-        inner = link.body.handed_up(group)
+        inner = link.body.handed_up.get(group)
         if inner is None:
             yield Place(step.callee, (step,))
             return
@@ -74,10 +83,10 @@ class Accountant:
     def _site(self, site: Site) -> CallSite:
         known = self._sites.get(site)
         if known is None:
-            callee = site.op.name if site.callee is None else site.callee
+            callee = site.name if site.callee is None else site.callee
             caller = site.scope.function.name
-            line = source_line(site.op.location)
-            known = self._sites[site] = CallSite(caller, callee, site.number, line)
+            line = source_line(self._locations[site])
+            known = self._sites[site] = CallSite(caller, callee, site.callee is not None, site.number, line)
         return known
 
 
@@ -85,7 +94,7 @@ def _is_shared(formed: GroupSet) -> bool:
     """True where calls that do not depend on each other are one group."""
     if len(formed.holders) > 1:
         return True
-    inner = (link.body.handed_up(formed.group) for link in formed.links)
+    inner = (link.body.handed_up.get(formed.group) for link in formed.links)
     return any(each is not None and _is_shared(each) for each in inner)
 
 

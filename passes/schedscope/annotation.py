@@ -75,6 +75,7 @@ class Frontend:
     """What the pass needs of one `mhlo.frontend_attributes` dictionary."""
 
     attribute: ir.DictAttr
+    entries: dict[str, ir.Attribute]
     annotation: Annotation | None
     is_global: bool
     """The dictionary marks its id as meant to span calls."""
@@ -83,18 +84,20 @@ class Frontend:
 
 def read(attribute: ir.DictAttr) -> Frontend:
     """Parses one dictionary; raises MalformedAnnotation."""
-    text = _string(attribute, GROUP_ID)
-    scope = _string(attribute, SCOPE)
+    entries = {named.name: named.attr for named in attribute}
+    text = _string(entries, GROUP_ID)
+    scope = _string(entries, SCOPE)
     if scope not in (None, "global"):
         raise MalformedAnnotation(f'{SCOPE} = "{scope}", wanted "global" or no such attribute')
     annotation = None if text is None else parse(text)
-    return Frontend(attribute, annotation, scope is not None, _string(attribute, COMBINER_KEY))
+    key = _string(entries, COMBINER_KEY)
+    return Frontend(attribute, entries, annotation, scope is not None, key)
 
 
-def _string(attribute: ir.DictAttr, name: str) -> str | None:
-    if name not in attribute:
+def _string(entries: dict[str, ir.Attribute], name: str) -> str | None:
+    value = entries.get(name)
+    if value is None:
         return None
-    value = attribute[name]
     try:
         return ir.StringAttr(value).value
     except ValueError:
@@ -108,13 +111,12 @@ def rewritten(
     mark_global: bool = False,
 ) -> ir.DictAttr:
     """`frontend` as an attribute with a new group id, combiner key or marker; None leaves one as
-    it is. Every other entry is kept."""
-    entries = {named.name: named.attr for named in frontend.attribute}
-    context = frontend.attribute.context
+    it is. Every other entry is kept. Needs a current context."""
+    entries = dict(frontend.entries)
     if group is not None and frontend.annotation is not None:
-        entries[GROUP_ID] = ir.StringAttr.get(frontend.annotation.text(group), context)
+        entries[GROUP_ID] = ir.StringAttr.get(frontend.annotation.text(group))
     if combiner_key is not None:
-        entries[COMBINER_KEY] = ir.StringAttr.get(combiner_key, context)
+        entries[COMBINER_KEY] = ir.StringAttr.get(combiner_key)
     if mark_global:
-        entries[SCOPE] = ir.StringAttr.get("global", context)
-    return ir.DictAttr.get(entries, context)
+        entries[SCOPE] = ir.StringAttr.get("global")
+    return ir.DictAttr.get(entries)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from schedscope._mlir import ir
 from schedscope.callgraph import Scope, Site
 
 
@@ -70,10 +69,12 @@ class Body:
     entered: frozenset[int]
     links: list[Link] = field(default_factory=list)
     """In program order."""
-    bare: dict[ir.Operation, Link] = field(default_factory=dict)
-    """The links that have a bare id, by their ops."""
+    tagged: dict[int, int] = field(default_factory=dict)
+    """For each id that ops of the scope carry as their own, the first one's position."""
     sets: dict[int, list[GroupSet]] = field(default_factory=dict)
     """For each id its sets in program order."""
+    handed_up: dict[int, GroupSet] = field(default_factory=dict)
+    """For each id whose set the caller numbers, that set; in program order."""
     own: dict[int, GroupSet] = field(default_factory=dict)
     """For each id the set that holds the body's own ops."""
     of_link: dict[tuple[Link, int], GroupSet] = field(default_factory=dict)
@@ -92,28 +93,13 @@ class Body:
             ) or any(link.body.numbers_itself() for link in self.links)
         return self._numbers_itself
 
-    def handed_up_groups(self) -> list[int]:
-        """The ids the caller gives, in program order."""
-        return [group for group in self.sets if self.handed_up(group) is not None]
-
     def steps(self) -> list[int | Link | Body]:
         """What gets ids, in program order: the body's own ops of an id, inlined bodies, and
         the regions that are computations of their own."""
         if self._steps is None:
             found: list[tuple[int, int, int | Link | Body]] = []
-            seen: set[int] = set()
-            for tag in self.scope.tags:
-                if tag.group is not None and tag.group not in seen and tag.op not in self.bare:
-                    seen.add(tag.group)
-                    found.append((tag.position, 0, tag.group))
+            found += [(position, 0, group) for group, position in self.tagged.items()]
             found += [(link.site.position, 1, link) for link in self.links]
             found += [(body.scope.position, 2, body) for body in self.computations]
             self._steps = [step for *_, step in sorted(found, key=lambda item: item[:2])]
         return self._steps
-
-    def handed_up(self, group: int) -> GroupSet | None:
-        """The set of `group` whose id the caller gives, if there is one."""
-        for formed in self.sets.get(group, ()):
-            if formed.fate is not Fate.PRIVATE:
-                return formed
-        return None

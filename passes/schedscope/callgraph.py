@@ -40,7 +40,7 @@ class Tag:
     attributes: ir.OpAttributeMap
     frontend: Frontend
     position: int
-    """Program order within the module, over everything the index keeps."""
+    """The number of the op in a walk of the module, parents first."""
     group: int | None = None
     """The id whose instances the pass tells apart, None where there is none; set by numbering."""
     spanning: int | None = None
@@ -52,6 +52,8 @@ class Site:
     """An op that inlines a body: another function's, or a region of its own."""
 
     op: ir.Operation
+    name: str
+    """The op's."""
     position: int
     number: int
     """Its place among the sites of its function."""
@@ -90,8 +92,8 @@ class Scope:
     collectives: list[Collective] = field(default_factory=list)
     computations: list[Scope] = field(default_factory=list)
     """Regions in here that XLA keeps as computations of their own."""
-    region_ops: list[ir.Operation] = field(default_factory=list)
-    """Ops in here that own a region which is not spliced."""
+    region_ops: dict[ir.Operation, int] = field(default_factory=dict)
+    """Ops in here that own a region which is not spliced, and their positions."""
     spliced: bool = False
 
     @property
@@ -188,6 +190,7 @@ class _Builder:
         self._position = 0
 
     def visit(self, op: ir.Operation) -> ir.WalkResult:
+        self._position += 1
         name = op.name
         role = self._roles.get(name)
         if role is None:
@@ -200,7 +203,7 @@ class _Builder:
                 self.error = complaint(op, str(error))
                 return INTERRUPT
             if role != _PLAIN or frontend.annotation is not None:
-                return self._record(op, role, Tag(op, attributes, frontend, self._position + 1))
+                return self._record(op, role, Tag(op, attributes, frontend, self._position))
         elif role != _PLAIN:
             return self._record(op, role, None)
         return ADVANCE
@@ -212,7 +215,6 @@ class _Builder:
         return known
 
     def _record(self, op: ir.Operation, role: int, tag: Tag | None) -> ir.WalkResult:
-        self._position += 1
         place = None if role == _MODULE else self._places.get(block_of(op))
         if place is None:
             return self._record_symbol(op, role, tag)
@@ -272,7 +274,7 @@ class _Builder:
     ) -> Site:
         function = scope.function
         function.site_count += 1
-        return Site(op, self._position, function.site_count - 1, scope, tag, callee, body)
+        return Site(op, op.name, self._position, function.site_count - 1, scope, tag, callee, body)
 
     def _record_call(self, op: ir.Operation, place: _Place, tag: Tag | None) -> None:
         callee = ir.FlatSymbolRefAttr(op.attributes[CALLS[op.name]]).value
@@ -298,12 +300,12 @@ class _Builder:
                 for block in region.blocks:
                     self._places[block] = _Place(place.scope, True, follows)
             if len(op.regions) and not place.in_reducer:
-                place.scope.region_ops.append(op)
+                place.scope.region_ops[op] = self._position
             return
         scope = place.scope
         spliced = inlining.spliced_region(op)
         if spliced is None:
-            scope.region_ops.append(op)
+            scope.region_ops[op] = self._position
         for number, region in enumerate(op.regions):
             inner = self._open(scope.function, op, region, tag)
             if number == spliced:

@@ -46,7 +46,7 @@ class KeyFinder:
     def _hand_up_needs(self, body: Body) -> None:
         """A key that a callee's part of a group needs, the whole group needs."""
         for (link, group), formed in body.of_link.items():
-            inner = link.body.handed_up(group)
+            inner = link.body.handed_up.get(group)
             if inner is None:
                 continue
             for kind in self._census[link.body]:
@@ -110,7 +110,7 @@ class KeyFinder:
                 if collective.kind == kind and tag is not None and tag.group == formed.group:
                     self.keyed.add(collective)
             for link in formed.links:
-                inner = link.body.handed_up(formed.group)
+                inner = link.body.handed_up.get(formed.group)
                 if inner is not None:
                     waiting.append(inner)
 

@@ -152,9 +152,7 @@ class Instantiator:
             if isinstance(step, int):
                 draft.ids[body.scope, step] = id_of(body.own[step])
             elif isinstance(step, Link):
-                inner = {
-                    group: id_of(body.of_link[step, group]) for group in step.body.handed_up_groups()
-                }
+                inner = {group: id_of(body.of_link[step, group]) for group in step.body.handed_up}
                 if step.bare is not None:
                     formed = body.of_link[step, step.bare]
                     draft.ids[step.site, step.bare] = id_of(formed)

@@ -12,6 +12,7 @@ from schedscope.callgraph import Function, Index, Scope, Site
 from schedscope.dataflow import Dataflow
 from schedscope.diagnose import complaint
 from schedscope.locations import name_of
+from schedscope.sweep import sweep
 
 NO_IDS: frozenset[int] = frozenset()
 
@@ -21,7 +22,7 @@ class Planner:
 
     def __init__(self, index: Index, module_name: str, every_call_site: bool) -> None:
         self.index = index
-        self.dataflow = Dataflow()
+        self.dataflow = Dataflow(sweep)
         self._module_name = module_name
         self._every_call_site = every_call_site
         self._below = _groups_below(index)
@@ -56,8 +57,6 @@ class Planner:
         for site in scope.sites:
             link = Link(site, self._linked(site, held, within), self._bare(site))
             body.links.append(link)
-            if link.bare is not None:
-                body.bare[site.op] = link
         for region in scope.computations:
             outer = region.owner_tag.group if region.owner_tag is not None else None
             inherits = within if outer is None else within | {outer}
@@ -127,8 +126,10 @@ class Planner:
                 inherited = formed[0]
             if inherited is not None:
                 inherited.fate = Fate.INHERITED
+                body.handed_up[group] = inherited
         elif len(formed) == 1 and body.scope.has_callers:
             formed[0].fate = Fate.EXPOSED
+            body.handed_up[group] = formed[0]
 
 
 def _holders(body: Body) -> dict[int, list[Holder]]:
@@ -144,17 +145,16 @@ def _holders(body: Body) -> dict[int, list[Holder]]:
         holder.position = min(holder.position, position)
         return holder
 
+    bare = {link.site.position for link in body.links if link.bare is not None}
     for tag in body.scope.tags:
-        if tag.group is not None and tag.op not in body.bare:
+        if tag.group is not None and tag.group not in body.tagged and tag.position not in bare:
+            body.tagged[tag.group] = tag.position
             own_at(tag.group, tag.position)
     for link in body.links:
         if link.bare is not None:
             bare = Holder(link.bare, link.site.position, link)
             holders.setdefault(link.bare, []).append(bare)
-        for group in link.body.sets:
-            inner = link.body.handed_up(group)
-            if inner is None:
-                continue
+        for group, inner in link.body.handed_up.items():
             if inner.fate is Fate.INHERITED:
                 own_at(group, link.site.position).inherited.append(link)
             else:

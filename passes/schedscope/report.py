@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,7 +14,9 @@ class CallSite(NamedTuple):
     caller: str
     """The function that holds the op, as the module names it."""
     callee: str
-    """The function inlined; for a region, the op that owns it."""
+    """The function inlined; for a region, the name of the op that owns it."""
+    is_call: bool
+    """Whether a function is inlined, and not a region."""
     index: int
     """Which of the caller's ops that inline a body it is, counted from 0 in program order: one
     Python line may make several."""
@@ -65,13 +67,13 @@ class ScopeReport:
     """How many combiner keys were written, over all functions of the result."""
     separated: tuple[Separated, ...] = ()
     notes: tuple[str, ...] = ()
-    drafts: Sequence[GroupDraft] = ()
-    """What `groups` is made from, when someone asks."""
+    spell_out: Callable[[], Sequence[Group]] = tuple
+    """Makes `groups`; a big module has many, and few are asked for."""
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """Every group, in the order in which ids were given."""
-        return tuple(draft.group() for draft in self.drafts)
+        return tuple(self.spell_out())
 
     @property
     def warnings(self) -> list[str]:
@@ -107,34 +109,6 @@ class ScopeReport:
             *(f"warning: {warning}" for warning in self.warnings),
             *(f"note: {note}" for note in self.notes),
         ]
-
-
-class Steps(NamedTuple):
-    """A call path as it is built, innermost step first."""
-
-    site: CallSite
-    outer: Steps | None
-
-
-class GroupDraft(NamedTuple):
-    """A group before its call paths are spelled out: most are never asked for."""
-
-    id: int
-    original: int
-    path: Steps | None
-    parts: tuple[Place, ...]
-    """The places, their paths relative to the end of `path`."""
-    shared: bool
-
-    def group(self) -> Group:
-        outer: list[CallSite] = []
-        steps = self.path
-        while steps is not None:
-            outer.append(steps.site)
-            steps = steps.outer
-        base = tuple(reversed(outer))
-        places = tuple(Place(part.function, base + part.path) for part in self.parts)
-        return Group(self.id, self.original, places, self.shared)
 
 
 def _group_json(group: Group) -> dict[str, Any]:
@@ -178,7 +152,9 @@ def _ids(moved: dict[int, int]) -> str:
 
 
 def _where(path: tuple[CallSite, ...]) -> str:
-    lines = [step.location for step in path if step.location is not None]
+    """The lines of the calls, or of the regions where nothing is called."""
+    calls = [step for step in path if step.is_call] or path
+    lines = [step.location for step in calls if step.location is not None]
     return f" at {' > '.join(lines)}" if lines else ""
 
 

@@ -65,14 +65,15 @@ def _scoped(index: Index, module_name: str, options: ScopeOptions) -> ScopeRepor
     mark = frozenset(numbering.renumbered.get(each, each) for each in options.keep_global)
     rewriter = Rewriter(index, instantiator, keys, mark)
     changed = rewriter.changes()
-    accountant = Accountant({new: old for old, new in numbering.renumbered.items()})
+    originals = {new: old for old, new in numbering.renumbered.items()}
+    accountant = Accountant(planner.bodies(), instantiator.given, originals)
     report = ScopeReport(
         changed,
         tuple((function.name, tuple(names)) for function, names in rewriter.cloned.items()),
         len(keys),
         tuple(separated(instantiator.given, planner.dataflow, accountant)),
         tuple(_notes(index, planner, numbering)),
-        accountant.drafts(instantiator.given),
+        accountant.groups,
     )
     if changed:
         rewriter.write()
