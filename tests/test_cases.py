@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -22,15 +23,12 @@ FAMILIES: tuple[Family, ...] = ("gpu", "tpu")
 TARGETS: tuple[Target, ...] = ("gpu", "v5e", "tpu7x")
 UNCHANGED = [name for name, row in ROWS.items() if row.unchanged]
 
-_lowered: dict[tuple[str, Family], Lowered] = {}
-
-
+@cache
 def lowered(name: str, family: Family) -> Lowered:
-    if (name, family) not in _lowered:
-        _lowered[name, family] = registry.lower_case(name, family)
-    return _lowered[name, family]
+    return registry.lower_case(name, family)
 
 
+@cache
 def scoped(name: str, family: Family, every_call_site: bool = False) -> Scoped:
     return scope(lowered(name, family).bytecode, every_call_site)
 

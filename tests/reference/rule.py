@@ -47,43 +47,49 @@ class _Sets:
         self.rule = rule
 
     def of(self, body: Body) -> list[list[Op]]:
-        """The sets of a body that is not its caller's own."""
-        closed: list[list[Op]] = []
-        current: list[Op] = []
-        for holder, exposes in self._holders(body):
-            if not exposes:
-                closed += holder
-                continue
-            [ops] = holder
-            if current and not self.rule.every_call_site and not self._meet(current, ops):
-                current = current + ops
+        """All sets in a body that is not part of its caller's group, those of bodies in it too."""
+        inner, sets = self._within(body)
+        return inner + sets
+
+    def _within(self, body: Body) -> tuple[list[list[Op]], list[list[Op]]]:
+        """The sets that bodies in here keep to themselves, and those that `body` makes of its
+        holders: its own ops, and each body in here that exposes one set."""
+        inner: list[list[Op]] = []
+        sets: list[list[Op]] = []
+        for holder in self._holders(body):
+            if isinstance(holder, Body):
+                kept, made = self._within(holder)
+                inner += kept
+                if len(made) != 1:
+                    inner += made
+                    continue
+                [ops] = made
             else:
-                closed += [current] if current else []
-                current = ops
-        return closed + ([current] if current else [])
+                ops = holder
+            if sets and not self.rule.every_call_site and not self._meet(sets[-1], ops):
+                sets[-1] = sets[-1] + ops
+            else:
+                sets.append(ops)
+        return inner, sets
 
     def _meet(self, some: Sequence[Op], others: Sequence[Op]) -> bool:
         return self.computation.meet(some, others)
 
-    def _holders(self, body: Body) -> Iterator[tuple[list[list[Op]], bool]]:
-        """In program order, each with whether it may join others: the sets of an inlined body,
-        which may if it is one set; and, in the place of its first op, all that is `body`'s own."""
+    def _holders(self, body: Body) -> Iterator[list[Op] | Body]:
+        """In program order; all that is `body`'s own is one, in the place of its first op."""
         own = list(self._own(body, entered=False))
-        given = not own
+        given = False
         for item, is_own in self._items(body, entered=False):
             if is_own:
                 if not given:
-                    yield [own], True
-                    given = True
+                    yield own
+                given = True
                 continue
             assert isinstance(item, Body)
-            if item.group == self.group and not self._held_below(item):
-                if item.root_ops:
-                    yield [item.root_ops], True
-                continue
-            sets = self.of(item)
-            if sets:
-                yield sets, len(sets) == 1
+            if item.group != self.group or self._held_below(item):
+                yield item
+            elif item.root_ops:
+                yield item.root_ops
 
     def _items(self, body: Body, entered: bool) -> Iterator[tuple[Op | Body, bool]]:
         """What stands in `body` and in bodies that are part of it, and whether it is its own."""

@@ -1,0 +1,1 @@
+"""Programs from a seed, to try the pass on what nobody thought of."""
