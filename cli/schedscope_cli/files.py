@@ -49,8 +49,8 @@ def check_writable(path: str) -> None:
         real = os.path.realpath(path)
         if os.path.isdir(real):
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if os.path.exists(real) and not os.access(real, os.W_OK):
-            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        if os.path.exists(real):
+            _refuse_read_only(real)
         os.stat(os.path.join(os.path.dirname(real), ""))  # fails unless that is a directory
 
 
@@ -68,6 +68,8 @@ def _replace(path: str, data: bytes) -> None:
     """A reader sees the old content or the new, never a part. Mode and owner stay; other hard
     links keep the old content."""
     before = os.stat(path) if os.path.exists(path) else None
+    if before is not None:
+        _refuse_read_only(path)
     directory = os.path.dirname(path)
     temporary = os.path.join(directory, f".schedscope-{os.getpid()}-{time.monotonic_ns()}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
@@ -82,6 +84,12 @@ def _replace(path: str, data: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _refuse_read_only(path: str) -> None:
+    """To replace a file, the directory's permission is enough; a read-only file stays."""
+    if not os.access(path, os.W_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _take_over(descriptor: int, before: os.stat_result) -> None:
