@@ -34,17 +34,22 @@ SYMBOL = "sym_name"
 
 @dataclass(eq=False, slots=True)
 class Tag:
-    """An op that carries frontend attributes the pass may change."""
+    """One frontend attribute dictionary and the ops of one scope that carry it: many ops where
+    they are plain ones, a single op where it is a call, a collective or has regions."""
 
-    op: ir.Operation
-    attributes: ir.OpAttributeMap
     frontend: Frontend
-    position: int
-    """The number of the op in a walk of the module, parents first."""
+    positions: list[int] = field(default_factory=list)
+    """The numbers of the ops in a walk of the module, parents first."""
+    targets: list[ir.OpAttributeMap] = field(default_factory=list)
+    """Where the attribute is written."""
     group: int | None = None
     """The id whose instances the pass tells apart, None where there is none; set by numbering."""
     spanning: int | None = None
     """The id that spans calls, None where there is none; set by numbering."""
+
+    @property
+    def annotated(self) -> bool:
+        return self.frontend.annotation is not None
 
 
 @dataclass(eq=False, slots=True)
@@ -65,7 +70,6 @@ class Site:
 
 @dataclass(eq=False, slots=True)
 class Collective:
-    op: ir.Operation
     kind: str
     position: int
     tag: Tag | None
@@ -115,7 +119,6 @@ class Function:
     called: bool = False
     """Some op inlines it."""
     scopes: list[Scope] = field(default_factory=list)
-    tags: list[Tag] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
     """Calls of other functions, over all scopes."""
     site_count: int = 0
@@ -127,14 +130,21 @@ class Function:
     def root(self) -> Scope:
         return self.scopes[0]
 
+    def tags(self) -> Iterator[Tag]:
+        """Every annotation in the function."""
+        for scope in self.scopes:
+            yield from scope.tags
+            for tag, _ in scope.followers:
+                yield tag
+
 
 @dataclass(eq=False, slots=True)
 class Index:
     """Everything the pass knows of a module before it decides anything."""
 
     functions: dict[str, Function] = field(default_factory=dict)
-    stray: list[Tag] = field(default_factory=list)
-    """Tags on symbols, where jax puts none and XLA reads none."""
+    stray: list[tuple[ir.Operation, Frontend]] = field(default_factory=list)
+    """Annotations on symbols, where jax puts none and XLA reads none."""
     symbols: set[str] = field(default_factory=set)
 
     def resolve(self) -> None:
@@ -148,7 +158,7 @@ class Index:
 
     def tags(self) -> Iterator[Tag]:
         for function in self.functions.values():
-            yield from function.tags
+            yield from function.tags()
 
     def entries(self) -> list[Function]:
         """`@main` where there is one, else every public function."""
@@ -178,6 +188,8 @@ class _Place:
     scope: Scope
     in_reducer: bool = False
     follows: Tag | None = None
+    plain: dict[ir.Attribute, Tag] = field(default_factory=dict)
+    """The tags of its plain ops."""
 
 
 class _Builder:
@@ -196,17 +208,27 @@ class _Builder:
         if role is None:
             role = self._roles[name] = _role(op)
         attributes = op.attributes
-        if FRONTEND_ATTRIBUTES in attributes:
-            try:
-                frontend = self._frontend(attributes[FRONTEND_ATTRIBUTES])
-            except MalformedAnnotation as error:
-                self.error = complaint(op, str(error))
-                return INTERRUPT
-            if role != _PLAIN or frontend.annotation is not None:
-                return self._record(op, role, Tag(op, attributes, frontend, self._position))
-        elif role != _PLAIN:
-            return self._record(op, role, None)
-        return ADVANCE
+        if FRONTEND_ATTRIBUTES not in attributes:
+            return ADVANCE if role == _PLAIN else self._record(op, role, None)
+        attribute = attributes[FRONTEND_ATTRIBUTES]
+        if role == _PLAIN:
+            place = self._places.get(block_of(op))
+            tag = None if place is None else place.plain.get(attribute)
+            if tag is not None:
+                tag.positions.append(self._position)
+                tag.targets.append(attributes)
+                return ADVANCE
+        try:
+            frontend = self._frontend(attribute)
+        except MalformedAnnotation as error:
+            self.error = complaint(op, str(error))
+            return INTERRUPT
+        if role == _PLAIN and frontend.annotation is None:
+            return ADVANCE
+        tag = Tag(frontend, [self._position], [attributes])
+        if role == _PLAIN and place is not None:
+            place.plain[attribute] = tag
+        return self._record(op, role, tag)
 
     def _frontend(self, attribute: ir.Attribute) -> Frontend:
         known = self._frontends.get(attribute)
@@ -218,27 +240,25 @@ class _Builder:
         place = None if role == _MODULE else self._places.get(block_of(op))
         if place is None:
             return self._record_symbol(op, role, tag)
-        scope, function = place.scope, place.scope.function
-        annotated = tag if tag is not None and tag.frontend.annotation is not None else None
+        annotated = tag if tag is not None and tag.annotated else None
         if annotated is not None:
-            function.tags.append(annotated)
             if place.in_reducer:
-                scope.followers.append((annotated, place.follows))
+                place.scope.followers.append((annotated, place.follows))
             else:
-                scope.tags.append(annotated)
+                place.scope.tags.append(annotated)
         if role == _CALL:
             self._record_call(op, place, annotated)
         elif role == _OUTLINED:
-            self._record_outlined(op, function)
+            self._record_outlined(op, place.scope.function)
         elif role == _COLLECTIVE and not place.in_reducer:
-            scope.collectives.append(Collective(op, op.name, self._position, tag))
+            place.scope.collectives.append(Collective(op.name, self._position, tag))
         if role in (_COLLECTIVE, _REGIONS):
             self._record_regions(op, place, annotated)
         return ADVANCE
 
     def _record_symbol(self, op: ir.Operation, role: int, tag: Tag | None) -> ir.WalkResult:
-        if tag is not None and tag.frontend.annotation is not None:
-            self.index.stray.append(tag)
+        if tag is not None and tag.annotated:
+            self.index.stray.append((op, tag.frontend))
         if SYMBOL in op.attributes and role != _MODULE:
             symbol = ir.StringAttr(op.attributes[SYMBOL]).value
             self.index.symbols.add(symbol)

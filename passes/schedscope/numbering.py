@@ -43,8 +43,8 @@ def number(index: Index, keep_global: Collection[int]) -> Numbering:
     spanning = set(keep_global)
     large: dict[int, None] = {}
     taken: set[int] = set()
-    notes = {id(tag.frontend): tag.frontend for tag in (*index.tags(), *index.stray)}
-    for frontend in notes.values():
+    frontends = [tag.frontend for tag in index.tags()]
+    for frontend in (*frontends, *(frontend for _, frontend in index.stray)):
         annotation = frontend.annotation
         if annotation is None or annotation.group is None:
             continue
@@ -57,20 +57,13 @@ def number(index: Index, keep_global: Collection[int]) -> Numbering:
     numbering = Numbering(taken)
     for group in large:
         numbering.renumbered[group] = numbering.fresh()
-    groups = {
-        key: _groups(frontend.annotation.group, spanning, numbering.renumbered)
-        for key, frontend in notes.items()
-        if frontend.annotation is not None
-    }
     for tag in index.tags():
-        tag.group, tag.spanning = groups[id(tag.frontend)]
+        annotation = tag.frontend.annotation
+        if annotation is not None and annotation.group is not None:
+            group = numbering.renumbered.get(annotation.group, annotation.group)
+            if annotation.group in spanning:
+                tag.spanning = group
+            else:
+                tag.group = group
     return numbering
 
-
-def _groups(
-    group: int | None, spanning: set[int], renumbered: dict[int, int]
-) -> tuple[int | None, int | None]:
-    if group is None:
-        return None, None
-    number = renumbered.get(group, group)
-    return (None, number) if group in spanning else (number, None)

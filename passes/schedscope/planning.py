@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 from schedscope.bodies import Body, Fate, GroupSet, Holder, Link
 from schedscope.boundary import is_out_of_line
@@ -147,9 +145,10 @@ def _holders(body: Body) -> dict[int, list[Holder]]:
 
     bare = {link.site.position for link in body.links if link.bare is not None}
     for tag in body.scope.tags:
-        if tag.group is not None and tag.group not in body.tagged and tag.position not in bare:
-            body.tagged[tag.group] = tag.position
-            own_at(tag.group, tag.position)
+        position = tag.positions[0]
+        if tag.group is not None and tag.group not in body.tagged and position not in bare:
+            body.tagged[tag.group] = position
+            own_at(tag.group, position)
     for link in body.links:
         if link.bare is not None:
             bare = Holder(link.bare, link.site.position, link)
@@ -214,14 +213,3 @@ def _ring(path: dict[Function, Site | None], start: Function, last: Site) -> Exc
     ring = functions[functions.index(start) :]
     calls = " -> ".join(f"@{function.name}" for function in (*ring, start))
     return complaint(last.op, f"recursive call, which XLA cannot inline: {calls}")
-
-
-@contextmanager
-def room_for(depth: int) -> Iterator[None]:
-    """Lets plans recurse through a chain of calls `depth` functions deep."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 20 * depth + 1000))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)

@@ -174,29 +174,29 @@ def _either(tag: Tag) -> int | None:
 
 def _slots(function: Function, numbered: Container[tuple[Scope | Site, int]]) -> list[Slot]:
     """`numbered` is what an instance of the function numbers."""
-    found: dict[object, Slot] = {}
+    found: list[Slot] = []
 
     def add(
-        tag: Tag, scope: Scope | Site, named: bool, collective: Collective | None = None
+        tag: Tag, holder: Scope | Site, numbers: bool, collective: Collective | None = None
     ) -> None:
-        key = (id(tag.frontend), scope, named, collective)
-        slot = found.get(key)
-        if slot is None:
-            group, fixed = (tag.group, tag.spanning) if named else (None, _either(tag))
-            slot = found[key] = Slot(tag.frontend, scope, group, fixed, collective, [])
-        slot.targets.append(tag.attributes)
+        own = tag.group if numbers else None
+        fixed = tag.spanning if tag.group is None else tag.group
+        found.append(Slot(tag.frontend, holder, own, fixed, collective, tag.targets))
 
     for scope in function.scopes:
-        collectives = {each.op: each for each in scope.collectives}
-        bare = {site.op: site for site in scope.sites if (site, _group(site)) in numbered}
+        collectives = {each.tag: each for each in scope.collectives if each.tag is not None}
+        bare = {site.tag: site for site in scope.sites if (site, _group(site)) in numbered}
         for tag in scope.tags:
-            add(tag, bare.get(tag.op, scope), True, collectives.pop(tag.op, None))
+            add(tag, bare.get(tag, scope), True, collectives.pop(tag, None))
         for tag, followed in scope.followers:
             add(tag, scope, followed is not None and followed.group == tag.group)
-        for collective in collectives.values():
-            if collective.tag is not None:
-                add(collective.tag, scope, True, collective)
-    return list(found.values())
+        for tag, collective in collectives.items():
+            add(tag, scope, True, collective)
+    return found
+
+
+def _group(site: Site) -> int:
+    return -1 if site.tag is None or site.tag.group is None else site.tag.group
 
 
 def _jit_names(index: Index) -> dict[str, str]:

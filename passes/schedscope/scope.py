@@ -13,9 +13,10 @@ from schedscope.combiner import KeyFinder, assign_keys
 from schedscope.diagnose import name
 from schedscope.instances import Instantiator
 from schedscope.numbering import Numbering, number
-from schedscope.planning import Planner, callees_first, room_for
+from schedscope.planning import Planner, callees_first
 from schedscope.report import ScopeReport
 from schedscope.rewrite import Rewriter
+from schedscope.runtime import collector_paused, room_for
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ def scope_module(module: ir.Module, options: ScopeOptions | None = None) -> Scop
         recursive calls, a callee that is not there.
     """
     options = options or ScopeOptions()
-    with module.context, ir.Location.unknown(module.context):
+    with module.context, ir.Location.unknown(module.context), collector_paused():
         index = index_module(module)
         order = callees_first(index)
-        if not any(function.tags for function in order):
+        if next(index.tags(), None) is None:
             return ScopeReport(notes=tuple(_stray_notes(index)))
         with room_for(len(order)):
             return _scoped(index, _name(module), options)
@@ -97,5 +98,5 @@ def _notes(index: Index, planner: Planner, numbering: Numbering) -> Iterator[str
 
 
 def _stray_notes(index: Index) -> Iterator[str]:
-    for tag in index.stray:
-        yield f"{name(tag.op)} is a symbol; its {GROUP_ID} means nothing and stays"
+    for op, _ in index.stray:
+        yield f"{name(op)} is a symbol; its {GROUP_ID} means nothing and stays"

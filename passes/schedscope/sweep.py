@@ -10,7 +10,7 @@ from schedscope._mlir import ADVANCE, PRE_ORDER, SKIP, block_of, ir
 from schedscope.bodies import Body, Fate, GroupSet, Link
 from schedscope.crossing import entering_values, passed_values
 from schedscope.dataflow import Dataflow, Flow, Member
-from schedscope.states import NOTHING, State, appended, bits, chosen, join, joined, reached
+from schedscope.states import NOTHING, State, appended, bits, chosen, depends, join, joined, reached
 
 
 def sweep(dataflow: Dataflow, body: Body) -> Flow:
@@ -28,13 +28,19 @@ class _Sweep:
         # By position, for an op met in a walk is told fastest by its number.
         self._links = {link.site.position: link for link in body.links}
         self._collectives = {each.position: each for each in scope.collectives}
-        self._tags = {tag.position: tag.group for tag in scope.tags if tag.group is not None}
+        self._tags = {
+            position: tag.group
+            for tag in scope.tags
+            if tag.group is not None
+            for position in tag.positions
+        }
         self._regions = set(scope.region_ops.values())
-        self._special = {*self._links, *self._collectives, *self._tags, *self._regions}
+        self._special = {*self._links, *self._collectives, *self._regions}
 
     def run(self) -> Flow:
         self._enter()
-        scope, states, special = self._body.scope, self._states, self._special
+        scope, states = self._body.scope, self._states
+        special, group_at = self._special, self._tags.get
         position = start = scope.position
         # Where the owner has other regions, their ops are met too.
         blocks = None if len(scope.op.regions) == 1 else frozenset(scope.blocks)
@@ -56,6 +62,9 @@ class _Sweep:
                 found = states.get(operand)
                 if found is not None and found is not state:
                     state = found if state is NOTHING else joined(state, found)
+            group = group_at(here)
+            if group is not None:
+                state = self._tagged(group, state)
             if state is not NOTHING:
                 try:
                     states[op.result] = state
@@ -115,6 +124,16 @@ class _Sweep:
             return results
         item = self._holder(group, link if link is not None and link.bare is not None else None, before)
         return [reached(state, item) for state in results]
+
+    def _tagged(self, group: int, before: State) -> State:
+        """The state of the results of a plain op of `group`."""
+        known = self._flow.holder_state.get((group, None))
+        if known is before or (
+            known is not None and not known.missing and known.until >= before.until
+        ):
+            item = self._flow.holder_item[group, None]
+            return before if depends(before, item) else reached(before, item)
+        return reached(before, self._holder(group, None, before))
 
     def _holder(self, group: int, link: Link | None, before: State) -> int:
         """The item of a holder, which depends on `before` too from now on."""
