@@ -63,6 +63,11 @@ class Flow:
                 return True
         return False
 
+    def waits(self, holder: Holder, others: Iterable[Holder]) -> bool:
+        """True when `holder` depends on one of the `others`, wherever they stand."""
+        state = self.holder_state[holder.key]
+        return any(depends(state, self.holder_item[other.key]) for other in others)
+
     def passes(self, result: int) -> int:
         """The arguments that result number `result` depends on."""
         return self._arguments(self.results[result])

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from schedscope.bodies import Body, Fate, GroupSet, Holder, Link
 from schedscope.boundary import is_out_of_line
 from schedscope.callgraph import Function, Index, Scope, Site
-from schedscope.dataflow import Dataflow
+from schedscope.dataflow import Dataflow, Flow
 from schedscope.diagnose import complaint
+from schedscope.gaps import make_one_group
 from schedscope.locations import name_of
 from schedscope.sweep import sweep
 
@@ -106,7 +107,7 @@ class Planner:
             if flow.related(holder, sets[-1]):
                 sets.append([])
             sets[-1].append(holder)
-        return sets
+        return _rejoined(body, flow, sets)
 
     def _settle(self, body: Body, group: int, formed: list[GroupSet]) -> None:
         """Says who gives each set its id, and files the sets by what is in them."""
@@ -128,6 +129,29 @@ class Planner:
         elif len(formed) == 1 and body.scope.has_callers:
             formed[0].fate = Fate.EXPOSED
             body.handed_up[group] = formed[0]
+
+
+def _rejoined(body: Body, flow: Flow, sets: list[list[Holder]]) -> list[list[Holder]]:
+    """`sets`, with the one that holds the body's own ops and those that both wait for it and
+    are waited for made one again, where that one has no gap (S5)."""
+    first = next(
+        (n for n, formed in enumerate(sets) for each in formed if each.link is None), len(sets)
+    )
+    own = next((each for each in sets[first] if each.link is None), None) if sets[first:] else None
+    waited_for = [
+        number
+        for number, formed in enumerate(sets[first + 1 :], first + 1)
+        if own is not None and flow.waits(own, formed)
+    ]
+    between = [n for n in waited_for if any(flow.waits(each, sets[first]) for each in sets[n])]
+    if not between:
+        return sets
+    joined = [each for number in (first, *between) for each in sets[number]]
+    if not make_one_group(body, joined):
+        return sets
+    kept = [formed for number, formed in enumerate(sets) if number not in between]
+    kept[first] = sorted(joined, key=lambda each: each.position)
+    return kept
 
 
 def _holders(body: Body) -> dict[int, list[Holder]]:

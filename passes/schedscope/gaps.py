@@ -1,0 +1,124 @@
+"""Whether holders that wait for each other make one group without a gap.
+
+A body whose own ops of an id lie both before and after a call that exposes the id is torn by the
+rule of sets, and XLA then meets a gap: its own ops with the callee's between them. Where every
+path between members runs through members alone, XLA takes all of it for one group, and it must
+stay one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from schedscope._mlir import ADVANCE, PRE_ORDER, SKIP, block_of, ir
+from schedscope.bodies import Body, Holder, Link
+from schedscope.callgraph import COLLECTIVES
+from schedscope.crossing import entering_values, passed_values
+
+MEMBERS = COLLECTIVES | {
+    "stablehlo.case",
+    "stablehlo.convolution",
+    "stablehlo.custom_call",
+    "stablehlo.dot",
+    "stablehlo.dot_general",
+    "stablehlo.if",
+}
+"""Ops whose annotation some target keeps; it drops the others', and they make a gap."""
+
+_OUTSIDE, _MEMBER, _GAP = range(3)
+"""What a value comes from: no member; a member; something else that comes from a member."""
+
+
+def make_one_group(body: Body, holders: Collection[Holder]) -> bool:
+    """True where the `holders`, all of one id in `body`, are without a gap as one group."""
+    inlined = {link for holder in holders for link in (*holder.inherited, holder.link) if link}
+    group = next(iter(holders)).group
+    own = any(holder.link is None for holder in holders)
+    return _Paths(group).through(body, inlined, own, ()) is not None
+
+
+class _Paths:
+    def __init__(self, group: int) -> None:
+        self._group = group
+
+    def through(
+        self, body: Body, inlined: Collection[Link], own: bool, entering: Sequence[int]
+    ) -> list[int] | None:
+        """What the results of `body` come from; None where a path leaves the group and comes
+        back. Members are its own ops if `own`, and those of the `inlined` bodies."""
+        scope = body.scope
+        origins: dict[ir.Value, int] = {}
+        if entering:
+            origins.update(zip(entering_values(scope), entering, strict=True))
+        tagged = {
+            position
+            for tag in scope.tags
+            if own and tag.group == self._group
+            for position in tag.positions
+        }
+        links = {link.site.position: link for link in body.links}
+        position = scope.position
+        blocks = frozenset(scope.blocks)
+        gap = False
+        last = scope.op
+
+        def visit(op: ir.Operation) -> ir.WalkResult:
+            nonlocal position, gap, last
+            here = position
+            position += 1
+            if here == scope.position or block_of(op) not in blocks:
+                return ADVANCE
+            last = op
+            operands = [origins.get(value, _OUTSIDE) for value in op.operands]
+            nested = _nested(op) if len(op.regions) else []
+            position += len(nested)
+            operands += [origins.get(value, _OUTSIDE) for each in nested for value in each.operands]
+            link = links.get(here)
+            if link is not None and link in inlined:
+                results = self._inlined(op, link, origins)
+                gap = gap or results is None
+                origins.update(zip(op.results, results or (), strict=False))
+            else:
+                origin = self._origin(op, operands, here in tagged)
+                gap = gap or (origin == _MEMBER and _GAP in operands)
+                origins.update(dict.fromkeys(op.results, origin))
+            return SKIP if nested else ADVANCE
+
+        scope.op.walk(visit, PRE_ORDER)
+        return None if gap else [origins.get(value, _OUTSIDE) for value in last.operands]
+
+    def _inlined(
+        self, op: ir.Operation, link: Link, origins: dict[ir.Value, int]
+    ) -> list[int] | None:
+        site = link.site
+        passed = list(op.operands) if site.body is None else passed_values(op, site.body)
+        entering = [origins.get(value, _OUTSIDE) for value in passed]
+        if link.bare == self._group:
+            return None if _GAP in entering else [_MEMBER] * len(op.results)
+        formed = link.body.handed_up[self._group]
+        own = any(holder.link is None for holder in formed.holders)
+        return self.through(link.body, formed.links, own, entering)
+
+    def _origin(self, op: ir.Operation, operands: list[int], tagged: bool) -> int:
+        if tagged and op.name in MEMBERS:
+            return _MEMBER
+        reached = max(operands, default=_OUTSIDE)
+        if reached == _MEMBER and len(operands) == 1 and _has_one_use(op.operands[0]):
+            return _MEMBER  # XLA fills chains of such ops in
+        return _GAP if reached else _OUTSIDE
+
+
+def _nested(op: ir.Operation) -> list[ir.Operation]:
+    found: list[ir.Operation] = []
+
+    def visit(nested: ir.Operation) -> ir.WalkResult:
+        found.append(nested)
+        return ADVANCE
+
+    op.walk(visit, PRE_ORDER)
+    return found[1:]
+
+
+def _has_one_use(value: ir.Value) -> bool:
+    uses = iter(value.uses)
+    return next(uses, None) is not None and next(uses, None) is None
