@@ -6,9 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from jaxlib.mlir import ir as ir
+
+if TYPE_CHECKING:  # the class has a parameter since jaxlib 0.10
+    Value: TypeAlias = ir.Value[Any]
+else:
+    Value = ir.Value
 
 _DIALECTS = (
     ("_stablehlo", "register_dialect"),
@@ -69,6 +74,12 @@ def walk(op: ir.Operation, visit: Callable[[ir.Operation], object]) -> None:
         return ADVANCE
 
     op.walk(step, PRE_ORDER)
+
+
+def entries_of(attribute: ir.DictAttr) -> dict[str, ir.Attribute]:
+    """A dictionary attribute as a dict, in its own order, which is by name."""
+    entries: Any = attribute  # iterable in every version, though the stubs do not say so
+    return {named.name: named.attr for named in entries}
 
 
 def block_of(op: ir.Operation) -> ir.Block:

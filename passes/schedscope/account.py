@@ -86,7 +86,9 @@ class Accountant:
             callee = site.name if site.callee is None else site.callee
             caller = site.scope.function.name
             line = source_line(self._locations[site])
-            known = self._sites[site] = CallSite(caller, callee, site.callee is not None, site.number, line)
+            known = self._sites[site] = CallSite(
+                caller, callee, site.callee is not None, site.number, line
+            )
         return known
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from schedscope._mlir import ir
+from schedscope._mlir import entries_of, ir
 
 FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
 GROUP_ID = "_scheduling_group_id"
@@ -84,7 +84,7 @@ class Frontend:
 
 def read(attribute: ir.DictAttr) -> Frontend:
     """Parses one dictionary; raises MalformedAnnotation."""
-    entries = {named.name: named.attr for named in attribute}
+    entries = entries_of(attribute)
     text = _string(entries, GROUP_ID)
     scope = _string(entries, SCOPE)
     if scope not in (None, "global"):

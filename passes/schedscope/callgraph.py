@@ -153,7 +153,9 @@ class Index:
             for site in (*function.sites, *function.outlined):
                 callee = self.functions.get(site.callee or "")
                 if callee is None:
-                    raise complaint(site.op, f"calls @{site.callee}, which is no function of the module")
+                    raise complaint(
+                        site.op, f"calls @{site.callee}, which is no function of the module"
+                    )
                 callee.called = True
 
     def tags(self) -> Iterator[Tag]:

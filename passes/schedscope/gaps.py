@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from schedscope._mlir import ADVANCE, PRE_ORDER, SKIP, block_of, ir
+from schedscope._mlir import ADVANCE, PRE_ORDER, SKIP, Value, block_of, ir
 from schedscope.bodies import Body, Holder, Link
 from schedscope.callgraph import COLLECTIVES
 from schedscope.crossing import entering_values, passed_values
@@ -47,7 +47,7 @@ class _Paths:
         """What the results of `body` come from; None where a path leaves the group and comes
         back. Members are its own ops if `own`, and those of the `inlined` bodies."""
         scope = body.scope
-        origins: dict[ir.Value, int] = {}
+        origins: dict[Value, int] = {}
         if entering:
             origins.update(zip(entering_values(scope), entering, strict=True))
         tagged = {
@@ -87,9 +87,7 @@ class _Paths:
         scope.op.walk(visit, PRE_ORDER)
         return None if gap else [origins.get(value, _OUTSIDE) for value in last.operands]
 
-    def _inlined(
-        self, op: ir.Operation, link: Link, origins: dict[ir.Value, int]
-    ) -> list[int] | None:
+    def _inlined(self, op: ir.Operation, link: Link, origins: dict[Value, int]) -> list[int] | None:
         site = link.site
         passed = list(op.operands) if site.body is None else passed_values(op, site.body)
         entering = [origins.get(value, _OUTSIDE) for value in passed]
@@ -119,6 +117,6 @@ def _nested(op: ir.Operation) -> list[ir.Operation]:
     return found[1:]
 
 
-def _has_one_use(value: ir.Value) -> bool:
+def _has_one_use(value: Value) -> bool:
     uses = iter(value.uses)
     return next(uses, None) is not None and next(uses, None) is None

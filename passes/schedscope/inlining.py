@@ -8,7 +8,7 @@ their groups meet those outside (measured on XLA:GPU 0.12.0.1 and libtpu 0.0.52:
 
 from __future__ import annotations
 
-from schedscope._mlir import ir
+from schedscope._mlir import Value, ir
 
 SPLICED = frozenset({"sdy.manual_computation", "sdy.named_computation"})
 BRANCHES = frozenset({"stablehlo.case", "stablehlo.if"})
@@ -70,7 +70,7 @@ def _runs_once(loop: ir.Operation) -> bool:
     return start < limit <= start + step
 
 
-def _increment(value: ir.Value, body: ir.Block, index: int) -> int | None:
+def _increment(value: Value, body: ir.Block, index: int) -> int | None:
     add = _producer(value)
     if add is None or add.name != "stablehlo.add":
         return None
@@ -81,7 +81,7 @@ def _increment(value: ir.Value, body: ir.Block, index: int) -> int | None:
 
 
 def _loop_constant(
-    value: ir.Value, loop: ir.Operation, condition: ir.Block, body: ir.Block
+    value: Value, loop: ir.Operation, condition: ir.Block, body: ir.Block
 ) -> int | None:
     index = _argument(value, condition)
     if index is None:
@@ -90,7 +90,7 @@ def _loop_constant(
     return constant(loop.operands[index]) if _argument(handed_on, body) == index else None
 
 
-def constant(value: ir.Value) -> int | None:
+def constant(value: Value) -> int | None:
     """The integer that `value` always is, or None; sees through conversions and clamps."""
     op = _producer(value)
     if op is None:
@@ -115,16 +115,16 @@ def _scalar(attribute: ir.Attribute) -> int | None:
     return int(elements[0]) if len(elements) == 1 else None
 
 
-def _producer(value: ir.Value) -> ir.Operation | None:
+def _producer(value: Value) -> ir.Operation | None:
     owner = value.owner
     return None if isinstance(owner, ir.Block) else owner.operation
 
 
-def _argument(value: ir.Value, block: ir.Block) -> int | None:
+def _argument(value: Value, block: ir.Block) -> int | None:
     owner = value.owner
     if not isinstance(owner, ir.Block) or owner != block:
         return None
-    return list(block.arguments).index(value)
+    return next((n for n, each in enumerate(block.arguments) if each == value), None)
 
 
 def _terminator(block: ir.Block) -> ir.Operation:

@@ -66,4 +66,3 @@ def number(index: Index, keep_global: Collection[int]) -> Numbering:
             else:
                 tag.group = group
     return numbering
-

@@ -175,8 +175,8 @@ def _holders(body: Body) -> dict[int, list[Holder]]:
             own_at(tag.group, position)
     for link in body.links:
         if link.bare is not None:
-            bare = Holder(link.bare, link.site.position, link)
-            holders.setdefault(link.bare, []).append(bare)
+            alone = Holder(link.bare, link.site.position, link)
+            holders.setdefault(link.bare, []).append(alone)
         for group, inner in link.body.handed_up.items():
             if inner.fate is Fate.INHERITED:
                 own_at(group, link.site.position).inherited.append(link)
@@ -194,7 +194,9 @@ def _groups_below(index: Index) -> dict[Scope, frozenset[int]]:
         for scope in reversed(function.scopes):  # an inner scope comes after its outer one
             groups = {tag.group for tag in scope.tags if tag.group is not None}
             for site in scope.sites:
-                inner = site.body if site.body is not None else index.functions[site.callee or ""].root
+                inner = (
+                    site.body if site.body is not None else index.functions[site.callee or ""].root
+                )
                 groups |= below[inner]
             for region in scope.computations:
                 groups |= below[region]

@@ -17,7 +17,7 @@ class CallSite(NamedTuple):
     """The function inlined; for a region, the name of the op that owns it."""
     is_call: bool
     """Whether a function is inlined, and not a region."""
-    index: int
+    ordinal: int
     """Which of the caller's ops that inline a body it is, counted from 0 in program order: one
     Python line may make several."""
     location: str | None
@@ -98,11 +98,13 @@ class ScopeReport:
 
     def summary(self) -> list[str]:
         """A few lines in words: what became of each function's groups, then warnings and notes."""
-        lines = []
+        lines: list[str] = []
         if self.changed:
             lines += _renumbering_lines(self.groups)
             if self.keys:
-                keys = "1 combiner key keeps" if self.keys == 1 else f"{self.keys} combiner keys keep"
+                keys = (
+                    "1 combiner key keeps" if self.keys == 1 else f"{self.keys} combiner keys keep"
+                )
                 lines.append(f"{keys} collectives of different groups apart")
         return [
             *lines,

@@ -10,7 +10,17 @@ from schedscope import annotation
 from schedscope._mlir import clone_after, ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES, Frontend
 from schedscope.boundary import jit_name
-from schedscope.callgraph import CALLED, CALLS, SYMBOL, Collective, Function, Index, Scope, Site, Tag
+from schedscope.callgraph import (
+    CALLED,
+    CALLS,
+    SYMBOL,
+    Collective,
+    Function,
+    Index,
+    Scope,
+    Site,
+    Tag,
+)
 from schedscope.instances import Instance, Instantiator
 
 
@@ -70,9 +80,11 @@ class Rewriter:
                 self._homes[function] = next(same, found[0])
 
     def _name_clones(self) -> None:
-        callers = _jit_names(self._index)
+        callers = _first_sites(self._index)
         for function, found in self._instances.items():
-            names = _clone_names(function.name, callers.get(function.name), self._index.symbols)
+            site = callers.get(function.name) if len(found) > 1 else None
+            jit = None if site is None else jit_name(site)
+            names = _clone_names(function.name, jit, self._index.symbols)
             for instance in found:
                 if instance is self._homes[function]:
                     instance.symbol = function.name
@@ -81,9 +93,7 @@ class Rewriter:
                     self.cloned.setdefault(function, []).append(instance.symbol)
 
     def _keeps_attributes(self, instance: Instance) -> bool:
-        return all(
-            self._wanted(instance, slot) is None for slot in self._slots[instance.function]
-        )
+        return all(self._wanted(instance, slot) is None for slot in self._slots[instance.function])
 
     def _is_unchanged(self, instance: Instance) -> bool:
         return self._keeps_attributes(instance) and all(
@@ -164,14 +174,6 @@ def _redirect(site: Site, before: str, symbol: str) -> None:
     )
 
 
-def _group(site: Site) -> int:
-    return -1 if site.tag is None or site.tag.group is None else site.tag.group
-
-
-def _either(tag: Tag) -> int | None:
-    return tag.spanning if tag.group is None else tag.group
-
-
 def _slots(function: Function, numbered: Container[tuple[Scope | Site, int]]) -> list[Slot]:
     """`numbered` is what an instance of the function numbers."""
     found: list[Slot] = []
@@ -199,16 +201,14 @@ def _group(site: Site) -> int:
     return -1 if site.tag is None or site.tag.group is None else site.tag.group
 
 
-def _jit_names(index: Index) -> dict[str, str]:
-    """For each called function the NAME of the jit(NAME) that calls it."""
-    names: dict[str, str] = {}
+def _first_sites(index: Index) -> dict[str, Site]:
+    """For each called function the first site that calls it."""
+    first: dict[str, Site] = {}
     for function in index.functions.values():
         for site in function.sites:
-            if site.callee is not None and site.callee not in names:
-                name = jit_name(site)
-                if name is not None:
-                    names[site.callee] = name
-    return names
+            if site.callee is not None:
+                first.setdefault(site.callee, site)
+    return first
 
 
 def _clone_names(symbol: str, jit: str | None, taken: set[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ body brings along, as its own sweep summed it up.
 
 from __future__ import annotations
 
-from schedscope._mlir import ADVANCE, PRE_ORDER, SKIP, block_of, ir
+from schedscope._mlir import ADVANCE, PRE_ORDER, SKIP, Value, block_of, ir
 from schedscope.bodies import Body, Fate, GroupSet, Link
 from schedscope.crossing import entering_values, passed_values
 from schedscope.dataflow import Dataflow, Flow, Member
@@ -23,7 +23,7 @@ class _Sweep:
         self._dataflow = dataflow
         self._body = body
         self._flow = Flow()
-        self._states: dict[ir.Value, State] = {}
+        self._states: dict[Value, State] = {}
         scope = body.scope
         # By position, for an op met in a walk is told fastest by its number.
         self._links = {link.site.position: link for link in body.links}
@@ -122,7 +122,9 @@ class _Sweep:
         group = self._tags.get(here)
         if group is None or (link is not None and group in link.body.handed_up):
             return results
-        item = self._holder(group, link if link is not None and link.bare is not None else None, before)
+        item = self._holder(
+            group, link if link is not None and link.bare is not None else None, before
+        )
         return [reached(state, item) for state in results]
 
     def _tagged(self, group: int, before: State) -> State:
