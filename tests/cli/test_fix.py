@@ -78,9 +78,18 @@ def test_output_file_may_be_the_input(schedscope: Command, twice: Path) -> None:
     assert groups(twice.read_bytes()) == ["0", "1"]
 
 
-def test_output_to_a_device_does_not_replace_it(schedscope: Command, twice: Path) -> None:
-    assert schedscope("fix", twice, "-o", os.devnull).status == 0
-    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+def test_output_to_a_pipe_does_not_replace_it(
+    schedscope: Command, twice: Path, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert schedscope("fix", twice, "-o", pipe).status == 0
+        assert groups(os.read(reader, 1 << 16)) == ["0", "1"]
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
 
 
 def test_in_place_keeps_mode_and_link(schedscope: Command, twice: Path, tmp_path: Path) -> None:
