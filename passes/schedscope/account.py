@@ -25,10 +25,13 @@ class Accountant:
         self._given = given
         self._originals = originals
         self._locations: dict[Site, ir.Location] = {}
-        for body in bodies:
-            for link in body.links:
-                if link.site not in self._locations:
-                    self._locations[link.site] = link.site.op.location
+        self._ordinals: dict[Site, int] = {}
+        for function in {body.scope.function: None for body in bodies}:
+            sites = [site for scope in function.scopes for site in scope.sites]
+            sites.sort(key=lambda site: site.position)
+            for ordinal, site in enumerate(sites):
+                self._ordinals[site] = ordinal
+                self._locations[site] = site.op.location
         self._sites: dict[Site, CallSite] = {}
         self._paths: dict[Path, tuple[CallSite, ...]] = {}
         self._parts: dict[GroupSet, tuple[Place, ...]] = {}
@@ -87,7 +90,7 @@ class Accountant:
             caller = site.scope.function.name
             line = source_line(self._locations[site])
             known = self._sites[site] = CallSite(
-                caller, callee, site.callee is not None, site.number, line
+                caller, callee, site.callee is not None, self._ordinals[site], line
             )
         return known
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from schedscope._mlir import ir
 from schedscope.account import Accountant, separated
 from schedscope.annotation import GROUP_ID, GROUP_LIMIT
-from schedscope.callgraph import SYMBOL, Index, index_module
+from schedscope.callgraph import SYMBOL, Index
 from schedscope.combiner import KeyFinder, assign_keys
 from schedscope.diagnose import name
+from schedscope.indexing import index_module
 from schedscope.instances import Instantiator
 from schedscope.numbering import Numbering, number
 from schedscope.planning import Planner, callees_first
