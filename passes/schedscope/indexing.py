@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from schedscope import annotation, inlining
 from schedscope._mlir import ADVANCE, INTERRUPT, PRE_ORDER, SKIP, block_of, ir
-from schedscope.annotation import FRONTEND_ATTRIBUTES, Frontend, MalformedAnnotation
+from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID, Frontend, MalformedAnnotation
 from schedscope.callgraph import (
     CALLED,
     CALLS,
@@ -35,6 +35,28 @@ def index_module(module: ir.Module) -> Index:
     return builder.index
 
 
+def holds_annotations(module: ir.Module) -> bool:
+    """Whether any op of `module` carries a scheduling annotation. Most modules hold none, so
+    this looks at one attribute of each op and no more, and stops at the first annotation."""
+    seen: set[ir.Attribute] = set()
+    found = False
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        attributes = op.attributes
+        if FRONTEND_ATTRIBUTES in attributes:
+            attribute = attributes[FRONTEND_ATTRIBUTES]
+            if attribute not in seen:
+                seen.add(attribute)
+                if GROUP_ID in ir.DictAttr(attribute):
+                    found = True
+                    return INTERRUPT
+        return ADVANCE
+
+    module.operation.walk(visit, PRE_ORDER)
+    return found
+
+
 @dataclass(slots=True)
 class _Place:
     """What a block belongs to."""
@@ -54,8 +76,6 @@ class _Builder:
         self._frontends: dict[ir.Attribute, Frontend] = {}
         self._places: dict[ir.Block, _Place] = {}
         self._position = 0
-        self._calls: list[tuple[ir.Operation, int]] = []
-        """Untagged calls, looked at once the walk has told whether they matter."""
 
     def visit(self, op: ir.Operation) -> ir.WalkResult:
         self._position += 1
@@ -65,11 +85,7 @@ class _Builder:
             role = self._roles[name] = _role(op)
         attributes = op.attributes
         if FRONTEND_ATTRIBUTES not in attributes:
-            if role == _CALL:
-                self._calls.append((op, self._position))
-            elif role != _PLAIN:
-                return self._record(op, role, None)
-            return ADVANCE
+            return ADVANCE if role == _PLAIN else self._record(op, role, None)
         attribute = attributes[FRONTEND_ATTRIBUTES]
         if role == _PLAIN:
             place = self._places.get(block_of(op))
@@ -91,23 +107,8 @@ class _Builder:
         return self._record(op, role, tag)
 
     def finish(self) -> None:
-        """Files the calls and checks that every callee is there."""
-        edges: set[tuple[ir.Block, ir.Attribute]] = set()
-        tagged = next(self.index.tags(), None) is not None
-        for op, position in self._calls:
-            place = self._places.get(block_of(op))
-            if place is None:
-                continue
-            if not tagged:  # one call of each callee is enough to find rings
-                edge = (place.scope.blocks[0], op.attributes[CALLS[op.name]])
-                if edge in edges:
-                    continue
-                edges.add(edge)
-            self._record_call(op, position, place, None)
+        """Checks that every callee is there."""
         for function in self.index.functions.values():
-            function.sites.sort(key=lambda site: site.position)
-            for scope in function.scopes:
-                scope.sites.sort(key=lambda site: site.position)
             for site in (*function.sites, *function.outlined):
                 callee = self.index.functions.get(site.callee or "")
                 if callee is None:
@@ -132,7 +133,7 @@ class _Builder:
             else:
                 place.scope.tags.append(annotated)
         if role == _CALL:
-            self._record_call(op, self._position, place, annotated)
+            self._record_call(op, place, annotated)
         elif role == _OUTLINED:
             self._record_outlined(op, place.scope.function)
         elif role == _COLLECTIVE and not place.in_reducer:
@@ -169,10 +170,10 @@ class _Builder:
             self._places[block] = _Place(scope)
         return scope
 
-    def _record_call(self, op: ir.Operation, position: int, place: _Place, tag: Tag | None) -> None:
+    def _record_call(self, op: ir.Operation, place: _Place, tag: Tag | None) -> None:
         callee = ir.FlatSymbolRefAttr(op.attributes[CALLS[op.name]]).value
         function = place.scope.function
-        site = Site(op, op.name, position, place.scope, tag, callee)
+        site = Site(op, op.name, self._position, place.scope, tag, callee)
         if place.in_reducer:
             function.outlined.append(site)
         else:

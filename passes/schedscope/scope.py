@@ -11,7 +11,7 @@ from schedscope.annotation import GROUP_ID, GROUP_LIMIT
 from schedscope.callgraph import SYMBOL, Index
 from schedscope.combiner import KeyFinder, assign_keys
 from schedscope.diagnose import name
-from schedscope.indexing import index_module
+from schedscope.indexing import holds_annotations, index_module
 from schedscope.instances import Instantiator
 from schedscope.numbering import Numbering, number
 from schedscope.planning import Planner, callees_first
@@ -47,6 +47,8 @@ def scope_module(module: ir.Module, options: ScopeOptions | None = None) -> Scop
     """
     options = options or ScopeOptions()
     with module.context, ir.Location.unknown(module.context), collector_paused():
+        if not holds_annotations(module):
+            return ScopeReport()
         index = index_module(module)
         order = callees_first(index)
         if next(index.tags(), None) is None:
