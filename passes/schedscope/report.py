@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -126,7 +126,7 @@ def _group_json(group: Group) -> dict[str, Any]:
 
 
 _SHOWN = 4
-"""How many call sites of one function the summary names."""
+"""How many places, and how many changes in one place, the summary names of a function."""
 
 
 def _renumbering_lines(groups: Sequence[Group]) -> Iterator[str]:
@@ -138,29 +138,34 @@ def _renumbering_lines(groups: Sequence[Group]) -> Iterator[str]:
             if group.id != group.original:
                 moved[group.original] = group.id
     for function, instances in paths.items():
-        changes = [(path, moved) for path, moved in instances.items() if moved]
-        if not changes:
-            continue
-        count = f"{len(instances)} instance{'' if len(instances) == 1 else 's'}"
-        shown = [f"{_ids(moved)}{_where(path)}" for path, moved in changes[:_SHOWN]]
-        if len(changes) > _SHOWN:
-            shown.append(f"and {len(changes) - _SHOWN} more")
-        yield f"{function}: {count}, {', '.join(shown)}"
+        places: dict[tuple[str, str], list[str]] = {}
+        for path, moved in instances.items():
+            if moved:
+                key = _plural("group", moved), _where(path)
+                places.setdefault(key, []).append(ranges(moved.values()))
+        if places:
+            changes = (f"{ids} -> {_shown(new)}{where}" for (ids, where), new in places.items())
+            count = f"{len(instances)} instance{'' if len(instances) == 1 else 's'}"
+            yield f"{function}: {count}, {_shown(list(changes))}"
 
 
-def _ids(moved: dict[int, int]) -> str:
-    word = "group" if len(moved) == 1 else "groups"
-    return f"{word} {ranges(moved.keys())} -> {ranges(moved.values())}"
+def _shown(items: Sequence[str]) -> str:
+    more = len(items) - _SHOWN
+    return ", ".join([*items[:_SHOWN], *([f"and {more} more"] if more > 0 else [])])
+
+
+def _plural(word: str, ids: Collection[int]) -> str:
+    return f"{word}{'' if len(ids) == 1 else 's'} {ranges(ids)}"
 
 
 def _where(path: tuple[CallSite, ...]) -> str:
-    """The lines of the calls, or of the regions where nothing is called."""
-    calls = [step for step in path if step.is_call] or path
-    lines = [step.location for step in calls if step.location is not None]
+    """The lines of the calls, or of the regions where no call has any."""
+    calls = [step.location for step in path if step.is_call and step.location is not None]
+    lines = calls or [step.location for step in path if step.location is not None]
     return f" at {' > '.join(lines)}" if lines else ""
 
 
-def ranges(ids: Any) -> str:
+def ranges(ids: Iterable[int]) -> str:
     """`0-3, 7` for 0, 1, 2, 3 and 7."""
     spans: list[list[int]] = []
     for number in sorted(ids):
