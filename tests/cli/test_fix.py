@@ -294,7 +294,11 @@ def test_no_bytecode_to_a_terminal(schedscope: Command, monkeypatch: pytest.Monk
 def installed(*arguments: object, cwd: Path, stdout: int) -> tuple[int, str]:
     """Status and standard error of the command in a process of its own, as it is installed."""
     command = [sys.executable, "-m", "schedscope_cli", *map(str, arguments)]
-    process = subprocess.run(command, cwd=cwd, stdout=stdout, stderr=subprocess.PIPE, text=True)
+    # Unbuffered streams would hide what Python says of a pipe as it ends.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    process = subprocess.run(
+        command, cwd=cwd, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True
+    )
     return process.returncode, process.stderr
 
 
