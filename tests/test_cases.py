@@ -23,6 +23,7 @@ FAMILIES: tuple[Family, ...] = ("gpu", "tpu")
 TARGETS: tuple[Target, ...] = ("gpu", "v5e", "tpu7x")
 UNCHANGED = [name for name, row in ROWS.items() if row.unchanged]
 
+
 @cache
 def lowered(name: str, family: Family) -> Lowered:
     return registry.lower_case(name, family)

@@ -58,7 +58,8 @@ def mapped(function: Function) -> Function:
 
 
 def lower(function: Function, platform: Family | str) -> Lowered:
-    """Lowers a function of the whole x and w. The module is the same as for real devices."""
+    """Lowers a function of the whole x and w. The module is the same as for real devices. An
+    argument that goes unused is left out."""
     arguments = [
         jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh(), spec))
         for shape, spec in zip(SHAPES, (P("i"), P()), strict=True)

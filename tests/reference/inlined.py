@@ -120,6 +120,8 @@ class _Frame:
     label: str
     values: dict[Any, Producers]
     known: dict[Any, Scalar]
+    local: dict[Any, Scalar]
+    """What is known from this function alone."""
 
     def inside(self, name: str) -> str:
         return "/".join(filter(None, (self.label, name)))
@@ -143,7 +145,7 @@ class _Inliner:
 
     def entry(self, name: str) -> None:
         label = "" if name == "main" else name
-        self._computation(label, self.functions[name], (self.public.index(name),), {}, {})
+        self._computation(label, self.functions[name], (self.public.index(name),), {}, {}, {})
 
     def _computation(
         self,
@@ -152,11 +154,13 @@ class _Inliner:
         where: Where,
         outside: Mapping[Any, Producers],
         known: Known,
+        local: Known,
     ) -> None:
         computation = Computation(label, Body(where, None, {}, False))
         self.done.append(computation)
         values: dict[Any, Producers] = dict.fromkeys([*outside, *block.arguments], frozenset())
-        self._block(block, _Frame(computation, computation.root, label, values, dict(known)))
+        frame = _Frame(computation, computation.root, label, values, dict(known), dict(local))
+        self._block(block, frame)
         for op in computation.ops:
             above = 0
             for producer in op.operands:
@@ -172,10 +176,13 @@ class _Inliner:
                 operands = list(op.operands)
                 return [frame.values[o] for o in operands], [frame.known.get(o) for o in operands]
             where = (*frame.body.where, position)
-            inlined = self._inlined(op, frame.known)
+            inlined = self._inlined(op, frame)
             if inlined is None:
                 results = self._op(op, where, frame)
-                constants = [fold(op, frame.known)] if len(op.results) == 1 else []
+                constants = [fold(op, frame.known)]
+                local = fold(op, frame.local)
+                if local is not None:
+                    frame.local[op.results[0]] = local
             else:
                 results, constants = self._inline(op, inlined, where, names[position], frame)
             frame.values.update(zip(op.results, results, strict=True))
@@ -183,16 +190,16 @@ class _Inliner:
             frame.known.update({value: number for value, number in pairs if number is not None})
         raise AssertionError("a block without a terminator")
 
-    def _inlined(self, op: Any, known: Known) -> Any:
+    def _inlined(self, op: Any, frame: _Frame) -> Any:
         """The block that XLA splices in place of the op."""
         if op.name in CALLEES:
             return self.functions[ir.FlatSymbolRefAttr(op.attributes[CALLEES[op.name]]).value]
         if op.name in MANUAL:
             return op.regions[0].blocks[0]
-        if op.name == "stablehlo.while" and runs_once(op, known):
+        if op.name == "stablehlo.while" and runs_once(op, frame.known):
             return op.regions[1].blocks[0]
         if op.name in BRANCHING:
-            taken = branch_taken(op, known)
+            taken = branch_taken(op, frame.local)
             return None if taken is None else op.regions[taken].blocks[0]
         return None
 
@@ -207,7 +214,8 @@ class _Inliner:
         values.update(zip(block.arguments, (frame.values[o] for o in operands), strict=True))
         known = {} if isolated else dict(frame.known)
         known.update(known_in(block, operands, frame.known))
-        inner = _Frame(frame.computation, body, frame.inside(name), values, known)
+        local = {} if isolated else dict(frame.local)
+        inner = _Frame(frame.computation, body, frame.inside(name), values, known, local)
         results, constants = self._block(block, inner)
         frame.body.items.append(body)
         if isolated:
@@ -227,10 +235,17 @@ class _Inliner:
                 part = ("cond", "body")[region_number] if kind == "while" else str(region_number)
                 inner = frame.inside(f"{kind}.{part}")
                 inner_where = (*where, region_number)
-                self._computation(inner, region.blocks[0], inner_where, frame.values, frame.known)
+                self._computation(
+                    inner,
+                    region.blocks[0],
+                    inner_where,
+                    frame.values,
+                    frame.known,
+                    frame.local,
+                )
         for name in re.findall(r"@([\w.]+)", _called(op)):
             inner = frame.inside(f"{kind}:{name}")
-            self._computation(inner, self.functions[name], (*where, 0), {}, {})
+            self._computation(inner, self.functions[name], (*where, 0), {}, {}, {})
         return [frozenset({number})] * len(op.results)
 
 
