@@ -100,6 +100,7 @@ def _attempt(path: str, arguments: Namespace) -> _Outcome:
 
 def _fix(path: str, name: str, arguments: Namespace) -> ScopeReport:
     from schedscope import ScopeOptions, modules, scope_module
+    from schedscope.scope import check_calls
 
     source = modules.read(files.read(path), name)
     text = modules.text_of_file(source) if arguments.diff else b""
@@ -107,6 +108,8 @@ def _fix(path: str, name: str, arguments: Namespace) -> ScopeReport:
         every_call_site=arguments.every_call_site, keep_global=arguments.keep_global
     )
     report = scope_module(source.module, options)
+    if not report.changed:
+        check_calls(source.module)
     if arguments.diff:
         if report.changed:
             _show_diff(text, modules.text_of(source), name)

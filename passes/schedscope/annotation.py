@@ -53,20 +53,20 @@ def parse(text: str) -> Annotation:
         raise MalformedAnnotation(f'"{text}" has {len(fields)} fields, wanted "G" or "G:I"')
     if not any(field.strip() for field in fields):
         raise MalformedAnnotation(f'"{text}" holds no integer, wanted "G", "G:I", ":I" or "noop"')
-    group = _integer(text, fields[0], "group id") if fields[0] else None
+    group = _integer(text, fields[0], "a group id") if fields[0] else None
     if group is not None and group < 0:
         raise MalformedAnnotation(f'"{text}" has a negative group id, wanted 0 or more')
     if len(fields) == 2 and fields[1]:
-        _integer(text, fields[1], "iteration id")
+        _integer(text, fields[1], "an iteration id")
     return Annotation(group, text[len(fields[0]) :])
 
 
 def _integer(text: str, field: str, what: str) -> int:
     if not _INTEGER.fullmatch(field):
-        raise MalformedAnnotation(f'"{text}" has a {what} that is not an integer')
+        raise MalformedAnnotation(f'"{text}" has {what} that is not an integer')
     value = int(field)
     if not -PARSE_LIMIT <= value < PARSE_LIMIT:
-        raise MalformedAnnotation(f'"{text}" has a {what} beyond 64 bits')
+        raise MalformedAnnotation(f'"{text}" has {what} beyond 64 bits')
     return value
 
 
@@ -82,8 +82,10 @@ class Frontend:
     combiner_key: str | None
 
 
-def read(attribute: ir.DictAttr) -> Frontend:
+def read(attribute: ir.Attribute) -> Frontend:
     """Parses one dictionary; raises MalformedAnnotation."""
+    if not isinstance(attribute, ir.DictAttr):
+        raise MalformedAnnotation(f"{FRONTEND_ATTRIBUTES} = {attribute}, wanted a dictionary")
     entries = entries_of(attribute)
     text = _string(entries, GROUP_ID)
     scope = _string(entries, SCOPE)

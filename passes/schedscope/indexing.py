@@ -48,7 +48,7 @@ def holds_annotations(module: ir.Module) -> bool:
             attribute = attributes[FRONTEND_ATTRIBUTES]
             if attribute not in seen:
                 seen.add(attribute)
-                if GROUP_ID in ir.DictAttr(attribute):
+                if not isinstance(attribute, ir.DictAttr) or GROUP_ID in attribute:
                     found = True
                     return INTERRUPT
         return ADVANCE
@@ -119,7 +119,7 @@ class _Builder:
     def _frontend(self, attribute: ir.Attribute) -> Frontend:
         known = self._frontends.get(attribute)
         if known is None:
-            known = self._frontends[attribute] = annotation.read(ir.DictAttr(attribute))
+            known = self._frontends[attribute] = annotation.read(attribute)
         return known
 
     def _record(self, op: ir.Operation, role: int, tag: Tag | None) -> ir.WalkResult:

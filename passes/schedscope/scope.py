@@ -57,6 +57,12 @@ def scope_module(module: ir.Module, options: ScopeOptions | None = None) -> Scop
             return _scoped(index, _name(module), options)
 
 
+def check_calls(module: ir.Module) -> None:
+    """Raises InputError for a module whose calls XLA cannot inline. `scope_module` does the same
+    for a module with annotations, and does not look at the calls of any other."""
+    callees_first(index_module(module))
+
+
 def _scoped(index: Index, module_name: str, options: ScopeOptions) -> ScopeReport:
     numbering = number(index, options.keep_global)
     planner = Planner(index, module_name, options.every_call_site)
