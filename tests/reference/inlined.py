@@ -43,6 +43,8 @@ class Op:
     """For people: `layer.0/dot_general`."""
     body: Body
     operands: Producers
+    arity: int
+    """How many values it reads."""
     frontend: dict[str, str]
     """The frontend attributes as this instance has them."""
 
@@ -87,6 +89,7 @@ class Computation:
     ops: list[Op] = field(default_factory=list)
     ancestors: list[int] = field(default_factory=list)
     """For each op a bit set of the ops it depends on."""
+    results: Producers = frozenset()
 
     def depends(self, later: Sequence[Op], earlier: Sequence[Op]) -> bool:
         bits = sum(1 << op.number for op in earlier)
@@ -160,7 +163,8 @@ class _Inliner:
         self.done.append(computation)
         values: dict[Any, Producers] = dict.fromkeys([*outside, *block.arguments], frozenset())
         frame = _Frame(computation, computation.root, label, values, dict(known), dict(local))
-        self._block(block, frame)
+        results, _ = self._block(block, frame)
+        computation.results = frozenset[int]().union(*results)
         for op in computation.ops:
             above = 0
             for producer in op.operands:
@@ -227,7 +231,8 @@ class _Inliner:
         read = [*op.operands, *(value for value in _captured(op) if value in frame.values)]
         operands = frozenset[int]().union(*(frame.values[value] for value in read))
         number = len(frame.computation.ops)
-        made = Op(number, where, kind, frame.inside(kind), frame.body, operands, frontend(op))
+        label = frame.inside(kind)
+        made = Op(number, where, kind, label, frame.body, operands, len(read), frontend(op))
         frame.computation.ops.append(made)
         frame.body.items.append(made)
         if op.name in KEPT:

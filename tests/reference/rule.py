@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tests.reference.gaps import has_gap
 from tests.reference.inlined import Body, Computation, Op
 
 Partition = dict[int, list[frozenset[Op]]]
@@ -70,7 +71,27 @@ class _Sets:
                 sets[-1] = sets[-1] + ops
             else:
                 sets.append(ops)
+        own = list(self._own(body, entered=False))
+        if own and not self.rule.every_call_site:
+            sets = self._kept_whole(sets, own)
         return inner, sets
+
+    def _kept_whole(self, sets: list[list[Op]], own: list[Op]) -> list[list[Op]]:
+        """A body's own ops and the sets that wait for them and that they wait for: torn apart
+        they would leave a gap where XLA, if it sees none in all of them, makes one group today."""
+        [owner] = [number for number, ops in enumerate(sets) if own[0] in ops]
+        depends = self.computation.depends
+        between = [
+            number
+            for number, ops in enumerate(sets)
+            if number > owner and depends(own, ops) and depends(ops, sets[owner])
+        ]
+        together = [op for number in (owner, *between) for op in sets[number]]
+        if not between or has_gap(self.computation, together):
+            return sets
+        whole = [ops for number, ops in enumerate(sets) if number not in between]
+        whole[owner] = together
+        return whole
 
     def _meet(self, some: Sequence[Op], others: Sequence[Op]) -> bool:
         return self.computation.meet(some, others)
