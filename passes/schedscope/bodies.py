@@ -79,7 +79,7 @@ class Body:
     """For each id the set that holds the body's own ops."""
     of_link: dict[tuple[Link, int], GroupSet] = field(default_factory=dict)
     """The set that a linked body's exposed or inherited set of an id belongs to."""
-    _numbers_itself: bool | None = None
+    _private_sets: int | None = None
     _steps: list[int | Link | Body] | None = None
     computations: list[Body] = field(default_factory=list)
     """The regions in here that are computations of their own."""
@@ -87,11 +87,15 @@ class Body:
     def numbers_itself(self) -> bool:
         """True where two instances of the body in one computation need different ids, whatever
         their callers give."""
-        if self._numbers_itself is None:
-            self._numbers_itself = any(
-                formed.fate is Fate.PRIVATE for sets in self.sets.values() for formed in sets
-            ) or any(link.body.numbers_itself() for link in self.links)
-        return self._numbers_itself
+        return self.private_sets() > 0
+
+    def private_sets(self) -> int:
+        """How many ids an instance of the body takes, those of the bodies inlined in it too."""
+        if self._private_sets is None:
+            own = [each for sets in self.sets.values() for each in sets]
+            inner = sum(link.body.private_sets() for link in self.links)
+            self._private_sets = inner + sum(each.fate is Fate.PRIVATE for each in own)
+        return self._private_sets
 
     def steps(self) -> list[int | Link | Body]:
         """What gets ids, in program order: the body's own ops of an id, inlined bodies, and

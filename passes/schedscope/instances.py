@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from schedscope.annotation import GROUP_LIMIT
 from schedscope.bodies import Body, Fate, GroupSet, Link
 from schedscope.callgraph import Function, Scope, Site, Tag
+from schedscope.diagnose import complaint
 from schedscope.numbering import Numbering
 from schedscope.planning import Planner
 
@@ -93,6 +95,12 @@ class Instantiator:
     def enter(self, function: Function) -> None:
         """Numbers the computation whose entry is `function`, and those inside it."""
         body = self._planner.plan(function)
+        if body.private_sets() > GROUP_LIMIT:
+            raise complaint(
+                function.op,
+                f"the calls below @{function.name} make {body.private_sets()} groups when they are "
+                f"inlined, and XLA:GPU can tell {GROUP_LIMIT} apart",
+            )
         self.homes[function] = self._instance(body, {}, _Computation(self._numbering), None)
 
     def _instance(
