@@ -1,0 +1,1 @@
+"""One file a guarantee of the pass, shown on small modules."""
