@@ -11,7 +11,7 @@ from schedscope.dataflow import Dataflow, Flow, group_of
 from schedscope.instances import Given, Path
 from schedscope.locations import source_line
 from schedscope.report import CallSite, Group, Place, Separated
-from schedscope.states import depends
+from schedscope.states import depends_on_any
 
 
 class Accountant:
@@ -122,13 +122,15 @@ def separated(
 
 def _could_be_one(body: Body, flow: Flow, sets: set[GroupSet]) -> bool:
     """True where collectives lie in two of the sets and none depends on another set's."""
-    earlier: dict[GroupSet, list[int]] = {}
+    found = 0
+    found_in: dict[GroupSet, int] = {}
     for member in flow.members:
         group = group_of(body, member)
         if not isinstance(group, GroupSet) or group not in sets:
             continue
-        for other, items in earlier.items():
-            if other is not group and any(depends(member.before, item) for item in items):
-                return False
-        earlier.setdefault(group, []).append(member.item)
-    return len(earlier) > 1
+        mine = found_in.get(group, 0)
+        if depends_on_any(member.before, found & ~mine):
+            return False
+        found |= 1 << member.item
+        found_in[group] = mine | 1 << member.item
+    return len(found_in) > 1

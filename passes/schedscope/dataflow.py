@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from schedscope.bodies import Body, Fate, GroupSet, Holder, Link
 from schedscope.callgraph import Collective
-from schedscope.states import NOTHING, State, depends, joined, lifted
+from schedscope.states import NOTHING, State, depends_on_any, joined, lifted
 
 Group: TypeAlias = GroupSet | int | None
 """What a collective belongs to: a set, an id that spans calls, or nothing."""
@@ -50,23 +50,16 @@ class Flow:
     results: list[State] = field(default_factory=list)
     arguments: int = 0
 
-    def related(self, holder: Holder, members: Sequence[Holder]) -> bool:
-        """True when `holder` depends on one of the `members`, which come before it, or one of
-        them depends on it. Of those only a body's own ops can."""
-        state = self.holder_state[holder.key]
-        for member in members:
-            if depends(state, self.holder_item[member.key]):
-                return True
-            if member.link is None and depends(
-                self.holder_state[member.key], self.holder_item[holder.key]
-            ):
-                return True
-        return False
+    def mask(self, holders: Iterable[Holder]) -> int:
+        """The items of `holders`, as a bit mask."""
+        mask = 0
+        for holder in holders:
+            mask |= 1 << self.holder_item[holder.key]
+        return mask
 
-    def waits(self, holder: Holder, others: Iterable[Holder]) -> bool:
-        """True when `holder` depends on one of the `others`, wherever they stand."""
-        state = self.holder_state[holder.key]
-        return any(depends(state, self.holder_item[other.key]) for other in others)
+    def waits(self, holder: Holder, items: int) -> bool:
+        """True when `holder` depends on one of `items`, a bit mask."""
+        return depends_on_any(self.holder_state[holder.key], items)
 
     def passes(self, result: int) -> int:
         """The arguments that result number `result` depends on."""

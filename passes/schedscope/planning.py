@@ -42,9 +42,6 @@ class Planner:
         """Every body planned so far, callees first."""
         return list(self._bodies.values())
 
-    def holds_groups(self, function: Function) -> bool:
-        return bool(self._below[function.root])
-
     def _plan(self, scope: Scope, entered: frozenset[int], within: frozenset[int]) -> Body:
         """`within` are the ids that an out-of-line call in here may inherit."""
         key = (scope, entered, within)
@@ -102,12 +99,20 @@ class Planner:
         if self._every_call_site:
             return [[holder] for holder in holders]
         flow = self.dataflow.flow(body)
-        sets = [[holders[0]]]
-        for holder in holders[1:]:
-            if flow.related(holder, sets[-1]):
+        own = next((holder for holder in holders if holder.link is None), None)
+        sets: list[list[Holder]] = [[]]
+        items = 0
+        for holder in holders:
+            item = flow.mask([holder])
+            # Of those before it only the body's own ops, which go on, can wait for it.
+            if flow.waits(holder, items) or (
+                own is not None and own in sets[-1] and flow.waits(own, item)
+            ):
                 sets.append([])
+                items = 0
             sets[-1].append(holder)
-        return _rejoined(body, flow, sets)
+            items |= item
+        return sets if own is None else _rejoined(body, flow, sets, own)
 
     def _settle(self, body: Body, group: int, formed: list[GroupSet]) -> None:
         """Says who gives each set its id, and files the sets by what is in them."""
@@ -131,19 +136,18 @@ class Planner:
             body.handed_up[group] = formed[0]
 
 
-def _rejoined(body: Body, flow: Flow, sets: list[list[Holder]]) -> list[list[Holder]]:
+def _rejoined(body: Body, flow: Flow, sets: list[list[Holder]], own: Holder) -> list[list[Holder]]:
     """`sets`, with the one that holds the body's own ops and those that both wait for it and
     are waited for made one again, where that one has no gap (S5)."""
-    first = next(
-        (n for n, formed in enumerate(sets) for each in formed if each.link is None), len(sets)
-    )
-    own = next((each for each in sets[first] if each.link is None), None) if sets[first:] else None
-    waited_for = [
+    first = next(number for number, formed in enumerate(sets) if own in formed)
+    waited_for = flow.mask(sets[first])
+    between = [
         number
-        for number, formed in enumerate(sets[first + 1 :], first + 1)
-        if own is not None and flow.waits(own, formed)
+        for number, formed in enumerate(sets)
+        if number > first
+        and flow.waits(own, flow.mask(formed))
+        and any(flow.waits(each, waited_for) for each in formed)
     ]
-    between = [n for n in waited_for if any(flow.waits(each, sets[first]) for each in sets[n])]
     if not between:
         return sets
     joined = [each for number in (first, *between) for each in sets[number]]

@@ -54,6 +54,13 @@ def depends(state: State, item: int) -> bool:
     return item < state.until and not state.missing >> item & 1
 
 
+def depends_on_any(state: State, items: int) -> bool:
+    """True when a value depends on one of `items`, a bit mask."""
+    if items.bit_length() > state.until:
+        items &= (1 << state.until) - 1
+    return items & state.missing != items
+
+
 def lifted(state: State, until: int) -> int:
     """`missing` of `state` over the first `until` items."""
     return state.missing | ((1 << until) - (1 << state.until))
