@@ -64,6 +64,8 @@ class Body:
     """Of the op that inlines this."""
     out_of_line: bool
     """The op that inlines this could not carry an annotation."""
+    region_of: Op | None = None
+    """The loop or branch whose region this is, for the outermost body of such a computation."""
     items: list[Op | Body] = field(default_factory=list)
     """In program order."""
     root_ops: list[Op] = field(default_factory=list)
@@ -158,8 +160,9 @@ class _Inliner:
         outside: Mapping[Any, Producers],
         known: Known,
         local: Known,
+        region_of: Op | None = None,
     ) -> None:
-        computation = Computation(label, Body(where, None, {}, False))
+        computation = Computation(label, Body(where, None, {}, False, region_of))
         self.done.append(computation)
         values: dict[Any, Producers] = dict.fromkeys([*outside, *block.arguments], frozenset())
         frame = _Frame(computation, computation.root, label, values, dict(known), dict(local))
@@ -247,6 +250,7 @@ class _Inliner:
                     frame.values,
                     frame.known,
                     frame.local,
+                    made,
                 )
         for name in re.findall(r"@([\w.]+)", _called(op)):
             inner = frame.inside(f"{kind}:{name}")

@@ -71,7 +71,7 @@ class _Sets:
                 sets[-1] = sets[-1] + ops
             else:
                 sets.append(ops)
-        own = list(self._own(body, entered=False))
+        own = list(self._own(body))
         if own and not self.rule.every_call_site:
             sets = self._kept_whole(sets, own)
         return inner, sets
@@ -98,9 +98,9 @@ class _Sets:
 
     def _holders(self, body: Body) -> Iterator[list[Op] | Body]:
         """In program order; all that is `body`'s own is one, in the place of its first op."""
-        own = list(self._own(body, entered=False))
+        own = list(self._own(body))
         given = False
-        for item, is_own in self._items(body, entered=False):
+        for item, is_own in self._items(body, self._entered(body)):
             if is_own:
                 if not given:
                     yield own
@@ -125,8 +125,8 @@ class _Sets:
             else:
                 yield item, False
 
-    def _own(self, body: Body, entered: bool) -> Iterator[Op]:
-        for item, is_own in self._items(body, entered):
+    def _own(self, body: Body) -> Iterator[Op]:
+        for item, is_own in self._items(body, self._entered(body)):
             if is_own:
                 assert isinstance(item, Op)
                 yield item
@@ -136,6 +136,15 @@ class _Sets:
         if inner.group is not None:
             return inner.group == self.group and self._held_below(inner)
         return inner.out_of_line and (entered or self._held_in(outer))
+
+    def _entered(self, body: Body) -> bool:
+        """What brought us in here was inside the group."""
+        if body.parent is not None:
+            return self._part_of(body, body.parent, self._entered(body.parent))
+        region_of = body.region_of
+        return region_of is not None and (
+            region_of.group == self.group or self._entered(region_of.body)
+        )
 
     def _held_in(self, body: Body) -> bool:
         return any(
