@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from schedscope.callgraph import Site
-from schedscope.locations import name_of
+from schedscope.locations import buffer_position, name_of
 
 _BOUNDARIES = frozenset({"pjit", "closed_call", "call_exported", "xla_metadata_call"})
 """Primitives whose call jax tags whenever a context is active, named by the name stack itself:
@@ -26,13 +26,14 @@ def is_out_of_line(site: Site, module_name: str, has_locations: bool) -> bool:
     """True when `site` is an untagged call that jax made without passing its metadata on.
 
     `has_locations` says whether any call of the module carries a name stack: where none does,
-    the text was stripped and every call counts as a jit call.
+    the text was stripped and every call counts as a jit call. Where some do, a call at an unknown
+    location is jax's own (threefry2x32 in 0.12), for a jit call always has one.
     """
     if site.callee is None or site.op.name != "func.call":
         return False  # composites and manual computations are tagged in every version
     stack = name_of(site.op.location)
     if stack is None:
-        return has_locations
+        return has_locations and buffer_position(site.op.location) is None
     return not _is_boundary(stack, site, module_name)
 
 
@@ -76,8 +77,11 @@ def jit_name(site: Site) -> str | None:
 
 
 def last_component(stack: str) -> tuple[str, int]:
-    """The last component of a name stack and the number of components; a slash within
-    parentheses parts nothing."""
+    """The last component of a name stack and the number of components. A slash within
+    parentheses parts nothing, unless what follows it is a jit: a scope's name may be anything."""
+    tail = stack[stack.rfind("/") + 1 :]
+    if _JIT.fullmatch(peeled(tail)):
+        return tail, 1 + stack.count("/")
     depth, start, count = 0, 0, 1
     for index, character in enumerate(stack):
         if character == "(":

@@ -62,6 +62,9 @@ class Site:
     tag: Tag | None
     callee: str | None = None
     body: Scope | None = None
+    root: Collective | None = None
+    """Where only the op carries an id, and what makes its one result is a collective: XLA hands
+    the op's attributes on to that. Found by the sweep."""
 
 
 @dataclass(eq=False, slots=True)

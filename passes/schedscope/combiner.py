@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TypeAlias, TypeVar
 
 from schedscope.bodies import Body, Fate, GroupSet, Link
-from schedscope.callgraph import Collective, Function, Scope
+from schedscope.callgraph import Collective, Function, Scope, Site
 from schedscope.dataflow import Dataflow, Flow, Group, Member, group_of
 from schedscope.instances import Instance
 
@@ -70,6 +70,9 @@ class KeyFinder:
                     member = Member(kind, None, link, inner)
                     census.setdefault(kind, set()).add(group_of(body, member))
                     tokens.setdefault(kind, set()).add(_token(body, member))
+                if link.bare is not None:  # the root may be one
+                    census[kind].add(body.of_link[link, link.bare])
+                    tokens[kind].add(body.of_link[link, link.bare])
         self._census[body] = census
         return any(sources[kind] > 1 and len(tokens[kind]) > 1 for kind in census)
 
@@ -110,6 +113,9 @@ class KeyFinder:
                 if collective.kind == kind and tag is not None and tag.group == formed.group:
                     self.keyed.add(collective)
             for link in formed.links:
+                root = link.site.root if link.bare == formed.group else None
+                if root is not None and root.kind == kind:
+                    self.keyed.add(root)
                 inner = link.body.handed_up.get(formed.group)
                 if inner is not None:
                     waiting.append(inner)
@@ -155,13 +161,13 @@ def assign_keys(
     owners: dict[str, dict[int | None, None]] = {}
     placed: list[tuple[Instance, Collective, int | None]] = []
     for function, found in instances.items():
-        located = list(_located(function))
+        located = _located(function)
         if not located:
             continue
         for instance in found:
-            for scope, collective in located:
+            for holder, collective in located:
                 tag = collective.tag
-                group = None if tag is None else instance.id_of(tag, scope)
+                group = None if tag is None else instance.id_of(tag, holder)
                 placed.append((instance, collective, group))
                 if tag is not None and tag.frontend.combiner_key is not None:
                     owners.setdefault(tag.frontend.combiner_key, {}).setdefault(group)
@@ -183,8 +189,13 @@ def assign_keys(
     return keys
 
 
-def _located(function: Function) -> list[tuple[Scope, Collective]]:
-    return [(scope, each) for scope in function.scopes for each in scope.collectives]
+def _located(function: Function) -> list[tuple[Scope | Site, Collective]]:
+    """The function's collectives, and where an instance has their ids."""
+    found: list[tuple[Scope | Site, Collective]] = []
+    for scope in function.scopes:
+        found += [(scope, each) for each in scope.collectives]
+        found += [(site, site.root) for site in scope.sites if site.root is not None]
+    return found
 
 
 class _Naming:

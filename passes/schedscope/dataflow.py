@@ -20,7 +20,7 @@ class Member:
 
     kind: str
     collective: Collective | None
-    """None for one in an inlined body."""
+    """None for one in an inlined body, unless the op that inlines it hands its id on to it."""
     link: Link | None = None
     inner: Group = None
     """The linked body's group it belongs to."""
@@ -48,6 +48,8 @@ class Flow:
     holder_state: dict[tuple[int, Link | None], State] = field(default_factory=dict)
     members: list[Member] = field(default_factory=list)
     results: list[State] = field(default_factory=list)
+    root: Member | None = None
+    """The collective that makes the one result."""
     arguments: int = 0
 
     def mask(self, holders: Iterable[Holder]) -> int:
@@ -86,6 +88,8 @@ class Marker(NamedTuple):
     group: Group
     kind: str | None
     """The collective's kind; None for a set."""
+    is_root: bool = False
+    """Whether it is the collective that makes the body's one result."""
 
 
 @dataclass(eq=False, slots=True)
@@ -135,9 +139,8 @@ def _summarized(body: Body, flow: Flow) -> Summary:
             markers.append(Marker(flow.trait(before, items), formed, None))
     seen = set()
     for member in flow.members:
-        marker = Marker(
-            flow.trait(member.before, (member.item,)), group_of(body, member), member.kind
-        )
+        trait = flow.trait(member.before, (member.item,))
+        marker = Marker(trait, group_of(body, member), member.kind, member is flow.root)
         if marker not in seen:
             seen.add(marker)
             markers.append(marker)
@@ -146,6 +149,9 @@ def _summarized(body: Body, flow: Flow) -> Summary:
 
 def group_of(body: Body, member: Member) -> Group:
     """What a collective of `body`, or of a body linked there, belongs to."""
+    if member.link is not None and member.collective is not None:
+        assert member.link.bare is not None
+        return body.of_link[member.link, member.link.bare]
     if member.collective is not None:
         tag = member.collective.tag
         if tag is None or tag.group is None:

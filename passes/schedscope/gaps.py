@@ -25,8 +25,9 @@ MEMBERS = COLLECTIVES | {
 }
 """Ops whose annotation some target keeps; it drops the others', and they make a gap."""
 
-_OUTSIDE, _MEMBER, _GAP = range(3)
-"""What a value comes from: no member; a member; something else that comes from a member."""
+_CONSTANT, _OUTSIDE, _GAP = -1, -2, -3
+"""What a value comes from: constants alone; no member; a member and something else. A number from
+0 on is one result of a member, and nothing else but constants."""
 
 
 def make_one_group(body: Body, holders: Collection[Holder]) -> bool:
@@ -40,6 +41,7 @@ def make_one_group(body: Body, holders: Collection[Holder]) -> bool:
 class _Paths:
     def __init__(self, group: int) -> None:
         self._group = group
+        self._members = 0
 
     def through(
         self, body: Body, inlined: Collection[Link], own: bool, entering: Sequence[int]
@@ -74,14 +76,15 @@ class _Paths:
             position += len(nested)
             operands += [origins.get(value, _OUTSIDE) for each in nested for value in each.operands]
             link = links.get(here)
+            results: list[int] | None
             if link is not None and link in inlined:
                 results = self._inlined(op, link, origins)
-                gap = gap or results is None
-                origins.update(zip(op.results, results or (), strict=False))
+            elif here in tagged and op.name in MEMBERS:
+                results = self._member(op, operands)
             else:
-                origin = self._origin(op, operands, here in tagged)
-                gap = gap or (origin == _MEMBER and _GAP in operands)
-                origins.update(dict.fromkeys(op.results, origin))
+                results = [_origin(operands)] * len(op.results)
+            gap = gap or results is None
+            origins.update(zip(op.results, results or (), strict=False))
             return SKIP if nested else ADVANCE
 
         scope.op.walk(visit, PRE_ORDER)
@@ -92,18 +95,29 @@ class _Paths:
         passed = list(op.operands) if site.body is None else passed_values(op, site.body)
         entering = [origins.get(value, _OUTSIDE) for value in passed]
         if link.bare == self._group:
-            return None if _GAP in entering else [_MEMBER] * len(op.results)
+            return self._member(op, entering)
         formed = link.body.handed_up[self._group]
         own = any(holder.link is None for holder in formed.holders)
         return self.through(link.body, formed.links, own, entering)
 
-    def _origin(self, op: ir.Operation, operands: list[int], tagged: bool) -> int:
-        if tagged and op.name in MEMBERS:
-            return _MEMBER
-        reached = max(operands, default=_OUTSIDE)
-        if reached == _MEMBER and len(operands) == 1 and _has_one_use(op.operands[0]):
-            return _MEMBER  # XLA fills chains of such ops in
-        return _GAP if reached else _OUTSIDE
+    def _member(self, op: ir.Operation, operands: Sequence[int]) -> list[int] | None:
+        """What the results of a member come from: itself. None where a path comes back here."""
+        if _GAP in operands:
+            return None
+        count = len(op.results)
+        self._members += count
+        return list(range(self._members - count, self._members))
+
+
+def _origin(operands: Sequence[int]) -> int:
+    """What is made of one value alone, XLA fills in, at once or when it has fused it: a chain
+    of unary ops, an op that uses the value twice."""
+    found = {each for each in operands if each != _CONSTANT}
+    if len(found) == 1:
+        return found.pop()
+    if not found:
+        return _CONSTANT
+    return _GAP if any(each == _GAP or each >= 0 for each in found) else _OUTSIDE
 
 
 def _nested(op: ir.Operation) -> list[ir.Operation]:
@@ -115,8 +129,3 @@ def _nested(op: ir.Operation) -> list[ir.Operation]:
 
     op.walk(visit, PRE_ORDER)
     return found[1:]
-
-
-def _has_one_use(value: Value) -> bool:
-    uses = iter(value.uses)
-    return next(uses, None) is not None and next(uses, None) is None

@@ -40,9 +40,10 @@ class Instance:
     callees: dict[Site, Instance]
     symbol: str = ""
 
-    def id_of(self, tag: Tag, scope: Scope) -> int | None:
-        """The id `tag`, an own op of `scope`, gets; None where it is in no group."""
-        return tag.spanning if tag.group is None else self.ids[scope, tag.group]
+    def id_of(self, tag: Tag, holder: Scope | Site) -> int | None:
+        """The id `tag` gets, an own op of a scope or the op of a site; None where it is in no
+        group."""
+        return tag.spanning if tag.group is None else self.ids[holder, tag.group]
 
 
 @dataclass(eq=False, slots=True)

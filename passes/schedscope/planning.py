@@ -24,7 +24,9 @@ class Planner:
         self.dataflow = Dataflow(sweep)
         self._module_name = module_name
         self._every_call_site = every_call_site
-        self._below = _groups_below(index)
+        order = callees_first(index)
+        self._below = _groups_below(index, order, computations=True)
+        self._near = _groups_below(index, order, computations=False)
         self._bodies: dict[tuple[Scope, frozenset[int], frozenset[int]], Body] = {}
         self.treated_as_jit = False
         """Whether an untagged call that holds groups was taken for a jit call."""
@@ -78,7 +80,7 @@ class Planner:
     def _bare(self, site: Site) -> int | None:
         """The id that only the call op carries, nothing in its callee (S4)."""
         group = None if site.tag is None else site.tag.group
-        return None if group is None or group in self._below[self._target(site)] else group
+        return None if group is None or group in self._near[self._target(site)] else group
 
     def _target(self, site: Site) -> Scope:
         if site.body is not None:
@@ -191,18 +193,21 @@ def _holders(body: Body) -> dict[int, list[Holder]]:
     return holders
 
 
-def _groups_below(index: Index) -> dict[Scope, frozenset[int]]:
-    """For each scope the ids in it and in everything it calls or holds."""
+def _groups_below(
+    index: Index, order: list[Function], computations: bool
+) -> dict[Scope, frozenset[int]]:
+    """For each scope the ids in it and in all that is inlined in it; if `computations`, those in
+    the regions it holds too."""
     below: dict[Scope, frozenset[int]] = {}
-    for function in callees_first(index):
+    for function in order:
         for scope in reversed(function.scopes):  # an inner scope comes after its outer one
             groups = {tag.group for tag in scope.tags if tag.group is not None}
             for site in scope.sites:
-                inner = (
-                    site.body if site.body is not None else index.functions[site.callee or ""].root
-                )
-                groups |= below[inner]
-            for region in scope.computations:
+                if site.body is not None:
+                    groups |= below[site.body]
+                else:
+                    groups |= below[index.functions[site.callee or ""].root]
+            for region in scope.computations if computations else ():
                 groups |= below[region]
             below[scope] = frozenset(groups)
     return below

@@ -186,13 +186,14 @@ def _slots(function: Function, numbered: Container[tuple[Scope | Site, int]]) ->
         found.append(Slot(tag.frontend, holder, own, fixed, collective, tag.targets))
 
     for scope in function.scopes:
-        collectives = {each.tag: each for each in scope.collectives if each.tag is not None}
+        roots = [site.root for site in scope.sites if site.root is not None]
+        collectives = {each.tag: each for each in (*scope.collectives, *roots) if each.tag}
         bare = {site.tag: site for site in scope.sites if (site, _group(site)) in numbered}
         for tag in scope.tags:
             add(tag, bare.get(tag, scope), True, collectives.pop(tag, None))
         for tag, followed in scope.followers:
             add(tag, scope, followed is not None and followed.group == tag.group)
-        for tag, collective in collectives.items():
+        for tag, collective in collectives.items():  # in no group
             add(tag, scope, True, collective)
     return found
 

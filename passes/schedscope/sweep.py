@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from schedscope._mlir import ADVANCE, PRE_ORDER, SKIP, Value, block_of, ir
 from schedscope.bodies import Body, Fate, GroupSet, Link
+from schedscope.callgraph import Collective
 from schedscope.crossing import entering_values, passed_values
 from schedscope.dataflow import Dataflow, Flow, Member
 from schedscope.states import NOTHING, State, appended, bits, chosen, depends, join, joined, reached
@@ -35,6 +36,8 @@ class _Sweep:
             for position in tag.positions
         }
         self._regions = set(scope.region_ops.values())
+        self._roots: dict[Value, Member] = {}
+        """The collectives that make a value, inlined ones too."""
         self._special = {*self._links, *self._collectives, *self._regions}
 
     def run(self) -> Flow:
@@ -75,7 +78,9 @@ class _Sweep:
 
         scope.op.walk(visit, PRE_ORDER)
         if last is not scope.op:
-            self._flow.results = [states.get(value, NOTHING) for value in last.operands]
+            returned = list(last.operands)
+            self._flow.results = [states.get(value, NOTHING) for value in returned]
+            self._flow.root = self._roots.get(returned[0]) if len(returned) == 1 else None
         return self._flow
 
     def _enter(self) -> None:
@@ -102,29 +107,32 @@ class _Sweep:
             if link.site.body is not None:
                 nested = self._captured(op, before)[1]
             results = self._through(link, operands)
-        results = self._own(here, link, before, results)
+        results = self._own(op, here, link, before, results)
         for value, state in zip(op.results, results, strict=True):
             self._states[value] = state
         return nested
 
     def _own(
-        self, here: int, link: Link | None, before: State, results: list[State]
+        self, op: ir.Operation, here: int, link: Link | None, before: State, results: list[State]
     ) -> list[State]:
         """The states of an op's results once the op itself is counted as a collective and as
         one of the body's own ops."""
         collective = self._collectives.get(here)
         if collective is not None:
             item = self._item()
-            self._flow.members.append(
-                Member(collective.kind, collective, item=item, batch=item, before=before)
-            )
+            member = Member(collective.kind, collective, item=item, batch=item, before=before)
+            self._flow.members.append(member)
+            if len(results) == 1:
+                self._roots[op.results[0]] = member
             results = [reached(state, item) for state in results]
         group = self._tags.get(here)
         if group is None or (link is not None and group in link.body.handed_up):
             return results
-        item = self._holder(
-            group, link if link is not None and link.bare is not None else None, before
-        )
+        if link is not None and link.bare is not None:
+            # XLA puts the id on what makes the result.
+            item = self._holder(group, link, join(results))
+        else:
+            item = self._holder(group, None, before)
         return [reached(state, item) for state in results]
 
     def _tagged(self, group: int, before: State) -> State:
@@ -172,6 +180,11 @@ class _Sweep:
             if marker.kind is not None:
                 member = Member(marker.kind, None, link, group, item, batch, before)
                 self._flow.members.append(member)
+                if marker.is_root and len(results) == 1:
+                    self._roots[site.op.results[0]] = member
+                    if link.bare is not None and group is None:
+                        site.root = Collective(marker.kind, site.position, site.tag)
+                        member.collective = site.root
             elif isinstance(group, GroupSet):
                 key = (group.group, link)
                 self._flow.holder_item[key], self._flow.holder_state[key] = item, before
