@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from schedscope._mlir import ir
 from schedscope.bodies import Body, GroupSet, Link
@@ -11,6 +11,7 @@ from schedscope.dataflow import Dataflow, Flow, group_of
 from schedscope.instances import Given, Path
 from schedscope.locations import source_line
 from schedscope.report import CallSite, Group, Place, Separated
+from schedscope.runtime import room_for
 from schedscope.states import depends_on_any
 
 
@@ -19,9 +20,10 @@ class Accountant:
     that the module may change or go before anyone asks."""
 
     def __init__(
-        self, bodies: Iterable[Body], given: list[Given], originals: dict[int, int]
+        self, bodies: Collection[Body], given: list[Given], originals: dict[int, int]
     ) -> None:
         """`originals` gives the id in the user's module for the ids that were too large."""
+        self._bodies = len(bodies)
         self._given = given
         self._originals = originals
         self._locations: dict[Site, ir.Location] = {}
@@ -37,7 +39,8 @@ class Accountant:
         self._parts: dict[GroupSet, tuple[Place, ...]] = {}
 
     def groups(self) -> list[Group]:
-        return [self._group(each) for each in self._given]
+        with room_for(self._bodies):
+            return [self._group(each) for each in self._given]
 
     def original(self, group: int) -> int:
         return self._originals.get(group, group)

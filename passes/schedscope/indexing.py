@@ -22,7 +22,7 @@ from schedscope.callgraph import (
 from schedscope.diagnose import complaint
 from schedscope.errors import InputError
 
-_PLAIN, _FUNCTION, _CALL, _COLLECTIVE, _REGIONS, _OUTLINED, _MODULE = range(7)
+_PLAIN, _FUNCTION, _SYMBOL, _CALL, _COLLECTIVE, _REGIONS, _OUTLINED, _MODULE = range(8)
 
 
 def index_module(module: ir.Module) -> Index:
@@ -215,6 +215,8 @@ def _role(op: ir.Operation) -> int:
         return _MODULE
     if name == "func.func":
         return _FUNCTION
+    if SYMBOL in op.attributes:
+        return _SYMBOL
     if name in CALLS:
         return _CALL
     if name in COLLECTIVES:

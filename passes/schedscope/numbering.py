@@ -42,7 +42,7 @@ def number(index: Index, keep_global: Collection[int]) -> Numbering:
     """
     spanning = set(keep_global)
     large: dict[int, None] = {}
-    taken: set[int] = set()
+    taken = {group for group in keep_global if group < GROUP_LIMIT}
     frontends = [tag.frontend for tag in index.tags()]
     for frontend in (*frontends, *(frontend for _, frontend in index.stray)):
         annotation = frontend.annotation
