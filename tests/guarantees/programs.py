@@ -138,10 +138,22 @@ class _Reader:
         return self.functions[ir.FlatSymbolRefAttr(op.attributes[CALLEES[op.name]]).value]
 
     def _held_below(self, op: Any, text: str) -> bool:
-        """A call's own annotation shows where nothing in the callee has it (S4)."""
-        return f'_scheduling_group_id = "{text}"' in str(self._callee(op)) and (
-            self._name == "_scheduling_group_id"
-        )
+        """A call's own annotation shows where nothing that it inlines has it (S4)."""
+        if self._name != "_scheduling_group_id":
+            return False
+        regions = self._callee(op).regions if op.name in CALLEES else op.regions
+        return any(self._holds(inner.operation, text) for inner in _ops(regions))
+
+    def _holds(self, op: Any, text: str) -> bool:
+        if frontend(op).get(self._name) == text:
+            return True
+        return (op.name in CALLEES or op.name.startswith("sdy.")) and self._held_below(op, text)
+
+
+def _ops(regions: Any) -> Iterator[Any]:
+    for region in regions:
+        for block in region.blocks:
+            yield from block.operations
 
 
 def _numbered(labels: list[str]) -> Iterator[str]:

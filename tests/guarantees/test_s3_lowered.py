@@ -13,11 +13,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from jax.experimental.xla_metadata import set_xla_metadata
 
-from tests.cases.kit import group
 from tests.guarantees.programs import scope_text
 
 Unary = Callable[[Any], Any]
+
+
+def group(number: int) -> Any:
+    return set_xla_metadata(_scheduling_group_id=number)
 
 
 def groups(program: Unary) -> int:

@@ -84,7 +84,6 @@ def test_another_call_joins_the_group(callee: str, stack: str, every_call_site: 
 
 
 @pytest.mark.parametrize("stack", ["odd(/jit(inner)", "odd)/jit(inner)", "jit(run)/a)b/jit(inner)"])
-@pytest.mark.xfail(strict=True, reason="a scope's name may hold a lone parenthesis")
 def test_a_lone_parenthesis_in_a_scopes_name_hides_no_jit(stack: str) -> None:
     assert set(scope(called("inner", stack)).ids.values()) == {0, 1}
 
@@ -231,7 +230,6 @@ def test_with_locations_there_is_no_such_note() -> None:
     assert not scope(called("inner", "jit(inner)")).report.notes
 
 
-@pytest.mark.xfail(strict=True, reason="one location in the module's own text among Python's")
 def test_one_call_without_a_python_location_among_others_is_jits() -> None:
     text = notation.module(called("inner", "nowhere")).replace(" loc(unknown)", "")
     assert set(scope_text(text).ids.values()) == {0, 1}

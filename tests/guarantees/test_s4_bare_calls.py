@@ -137,7 +137,6 @@ def test_a_region_counts_alike(kind: str) -> None:
     assert found.ids == {f"{kind}.0": 0, f"{kind}.1": 1}
 
 
-@pytest.mark.xfail(strict=True, reason="an id in a loop of the callee counts as the callee's")
 @MODES
 def test_an_id_in_a_loop_of_the_callee_is_another_computations(every_call_site: bool) -> None:
     """The loop body keeps its id, and after it the call is still what it was: a second run sees
@@ -165,7 +164,6 @@ def test_an_id_in_a_loop_of_the_callee_is_another_computations(every_call_site: 
     assert sorted(calls.values()) == [0, 1, 2, 3]
 
 
-@pytest.mark.xfail(strict=True, reason="a tagged call waits for all its arguments")
 def test_an_argument_that_feeds_no_root_is_no_dependence() -> None:
     """XLA puts the id on the op that makes the result."""
     found = scope("""

@@ -191,7 +191,6 @@ def test_an_id_that_spans_calls_is_a_group_too() -> None:
     }
 
 
-@pytest.mark.xfail(strict=True, reason="the root of a tagged call is not seen as a collective")
 def test_a_call_whose_root_is_a_collective_needs_a_key() -> None:
     """XLA puts the call's attributes on the root (S4), its combiner_key as well."""
     found = scope(

@@ -132,7 +132,6 @@ def test_a_large_global_id_is_renumbered_everywhere_alike() -> None:
     assert len(found.attributes("_scheduling_group_scope")) == 2
 
 
-@pytest.mark.xfail(strict=True, reason="a fresh id may be one that an option names")
 def test_an_id_named_in_vain_is_given_to_nobody() -> None:
     found = scope(
         """

@@ -117,7 +117,6 @@ def test_a_chain_of_calls_500_functions_deep() -> None:
         assert len(report.clones) == 501
 
 
-@pytest.mark.xfail(strict=True, raises=RecursionError, reason="paths are spelled out by recursion")
 def test_and_its_report() -> None:
     with mlir.make_ir_context():
         module = ir.Module.parse(notation.module(nested(500)))

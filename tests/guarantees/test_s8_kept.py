@@ -197,7 +197,6 @@ def test_a_clones_name_is_no_ones_yet(taken: str) -> None:
     assert set(found.functions) == {"main", "layer", taken, *names}
 
 
-@pytest.mark.xfail(strict=True, reason="names of what is no function are not looked at")
 def test_not_even_a_meshs() -> None:
     """jax calls its meshes mesh, mesh_0, and so on."""
     text = notation.module("""
