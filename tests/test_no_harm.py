@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+import jax
 import pytest
 
-from tests.cases.kit import Family
+from tests.cases.kit import Family, group
+from tests.cases.lowering import lower, mapped
 from tests.conftest import CompilerFor
 from tests.random_programs.generator import lower_random
 from tests.random_programs.harm import harm
@@ -56,6 +58,36 @@ def test_groups_are_the_rules(seed: int, family: Family, every_call_site: bool) 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_is_harmed(seed: int, target: Target, compiler_for: CompilerFor) -> None:
     assert harms(seed, target, compiler_for(target))[1] == []
+
+
+def around_a_call() -> bytes:
+    """The program's own ops of a group before and after a call that holds the same id."""
+
+    @jax.jit
+    def collect(x: jax.Array) -> jax.Array:
+        with group(0):
+            return jax.lax.all_gather(x, "i", tiled=True)
+
+    def program(x: jax.Array, w: jax.Array) -> jax.Array:
+        with group(0):
+            y = x @ w
+        z = collect(y)
+        with group(0):
+            last = z @ w
+        return last[: x.shape[0]]
+
+    return lower(mapped(program), "tpu").bytecode
+
+
+@pytest.mark.xla
+def test_own_ops_around_a_call_stay_one_group(compiler_for: CompilerFor) -> None:
+    """They depend on each other; torn apart the own ops would have a gap."""
+    program, compiler = around_a_call(), compiler_for("v5e")
+    once = scope(program)
+    assert compiler.compile(program).ok
+    assert compiler.compile(once.bytecode).ok
+    assert wrong(read(program), read(once.bytecode)) == []
+    assert not once.changed
 
 
 @pytest.mark.slow
