@@ -63,4 +63,5 @@ clean: ## remove the environments and everything built
 
 $(READY): %/.ready: %/.packages pyproject.toml
 	$*/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+	$*/bin/python -m compileall -q passes cli  # where bytecode is not written, each start would compile
 	@touch $@
