@@ -170,8 +170,8 @@ class _Writer:
                 made = self._generic(f"stablehlo.{name}", operands, [wide], properties, "", tail)
                 return f"{made}\n" + self._generic("stablehlo.slice", [wide], results, ROWS, "", "")
             return self._generic(f"stablehlo.{name}", operands, results, properties, region, tail)
-        if op in ("constant", "true", "false"):
-            value = found["name"] if op == "constant" else op
+        if op in ("constant", "true", "false", "ones"):
+            value = {"constant": found["name"], "ones": "1.0"}.get(op, op)
             dense = f"value = dense<{value}> : {type_of(op)}"
             return self._generic("stablehlo.constant", [], results, dense, "", tail)
         if op in ("custom", "index", "test"):

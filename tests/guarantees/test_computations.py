@@ -235,3 +235,37 @@ def test_a_tagged_loop_is_an_own_op_of_the_body_around_it() -> None:
         "outer.1/while": 1,
         "outer.1/while:1/permute": 0,
     }
+
+
+def test_a_tag_in_a_reducer_of_another_group_stays() -> None:
+    found = scope(REDUCER.format("#0", ""))
+    assert found.text.count('"0"') == 3  # the add in both instances, the first sine
+    assert found.text.count('"1"') == 1
+
+
+def test_the_groups_of_a_loop_are_the_same_in_every_instance() -> None:
+    """Other computations' ids they never meet."""
+    found = scope(
+        """
+    main(x):
+      a = outer(x)
+      b = outer(a)
+      return b
+    outer(x):
+      y = gather(x) #0
+      a = while 2 v(y):
+        b = layer(v)
+        c = layer(b)
+        yield c
+      return a
+    """
+        + LAYER
+    )
+    assert found.ids == {
+        "outer.0/gather": 0,
+        "outer.0/while:1/layer.0/permute": 0,
+        "outer.0/while:1/layer.1/permute": 1,
+        "outer.1/gather": 2,
+        "outer.1/while:1/layer.0/permute": 0,
+        "outer.1/while:1/layer.1/permute": 1,
+    }

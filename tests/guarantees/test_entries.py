@@ -92,6 +92,27 @@ def test_whichever_comes_first() -> None:
     assert found.functions == ["train", "step", "step_0"]
 
 
+def test_the_body_of_an_entry_is_never_the_clone() -> None:
+    """The caller comes first, and both need new ids."""
+    found = scope(
+        """
+    public train(x):
+      a = step(x)
+      return a
+    public step(x):
+      a = named v(x):
+        y = permute(v) #0
+        yield y
+      b = named w(a):
+        z = permute(w) #0
+        yield z
+      return b
+    """
+    )
+    assert found.functions == ["train", "step", "step_0"]
+    assert "call @step_0(" in found.text
+
+
 def test_callers_share_the_public_body_where_the_ids_are_the_same() -> None:
     assert not scope(
         """

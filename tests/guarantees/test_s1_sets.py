@@ -229,6 +229,24 @@ def test_own_ops_stand_where_the_first_of_them_does() -> None:
     assert found.ids == {"sine": 0, "layer/permute": 1, "gather": 0}
 
 
+def test_the_first_own_op_says_where_they_stand() -> None:
+    """Counted from the last, they would join the second call."""
+    found = scope("""
+    main(x):
+      s = permute(x) #0
+      a = layer(x)
+      b = layer(a)
+      t = sine(x) #0
+      u = add(s, t)
+      v = add(u, b)
+      return v
+    layer(x):
+      y = gather(x) #0
+      return y
+    """)
+    assert found.ids == {"permute": 0, "layer.0/gather": 0, "layer.1/gather": 1, "sine": 0}
+
+
 def test_different_ids_are_never_one_group_and_split_apart() -> None:
     found = scope("""
     main(x):

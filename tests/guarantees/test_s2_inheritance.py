@@ -218,3 +218,21 @@ def test_within_a_loop_a_tagged_call_is_part_of_the_bodys_group() -> None:
       return y
     """)
     assert not found.changed
+
+
+def test_what_waits_for_an_inherited_part_waits_for_the_group() -> None:
+    found = scope("""
+    main(x):
+      y, free = relu(x) #0
+      z = layer(y)
+      w = layer(free)
+      u = add(z, w)
+      return u
+    relu(x):
+      y = sine(x) #0
+      return y, x
+    layer(x):
+      y = permute(x) #0
+      return y
+    """)
+    assert found.ids == {"relu/sine": 0, "layer.0/permute": 1, "layer.1/permute": 1}

@@ -178,3 +178,44 @@ def test_an_argument_that_feeds_no_root_is_no_dependence() -> None:
       return y
     """)
     assert not found.changed
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the id in an inner call's callee counts at first, not later"
+)
+def test_an_id_behind_an_untagged_call_is_not_in_the_callee() -> None:
+    """As nothing in `outer` is the caller's, the call alone carries the caller's id, and a second
+    run, which sees another id in `inner`, says so too."""
+    found = scope(
+        """
+    main(x):
+      y = permute(x) #0
+      z = outer(y) #0
+      return z
+    outer(x):
+      y = inner(x)
+      return y
+    inner(x):
+      y = gather(x) #0
+      return y
+    """,
+        every_call_site=True,
+    )
+    assert set(found.ids.values()) == {0, 1, 2}
+
+
+def test_by_default_the_first_set_behind_it_is_the_callers() -> None:
+    found = scope("""
+    main(x):
+      y = permute(x) #0
+      z = outer(y) #0
+      return z
+    outer(x):
+      y = inner(x)
+      z = inner(y)
+      return z
+    inner(x):
+      y = gather(x) #0
+      return y
+    """)
+    assert found.ids == {"permute": 0, "outer/inner.0/gather": 0, "outer/inner.1/gather": 1}

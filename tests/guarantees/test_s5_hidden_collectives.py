@@ -97,3 +97,46 @@ def test_two_in_a_loop_are_in_one() -> None:
       return b
     """)
     assert len(found.attributes("combiner_key")) == 2
+
+
+def test_a_key_that_a_part_of_a_group_needs_the_whole_group_gets() -> None:
+    """The body's own permute could be combined with no other."""
+    found = scope("""
+    main(x):
+      a = permute(x) #0
+      b, c = outer(x, a)
+      d = add(b, c)
+      return d
+    outer(p, q):
+      y = permute(p) #0
+      z = permute(q)
+      return y, z
+    """)
+    assert found.attributes("combiner_key") == {
+        "permute": "schedscope.0",
+        "outer/permute.0": "schedscope.0",
+    }
+
+
+def test_two_calls_keep_to_themselves_two_groups() -> None:
+    """Of one set of one body, in two instances."""
+    found = scope("""
+    main(x):
+      a = pair(x)
+      b = pair(x)
+      c = add(a, b)
+      return c
+    pair(x):
+      a = layer(x)
+      b = other(a)
+      return b
+    layer(x):
+      y = permute(x) #0
+      return y
+    other(x):
+      y = gather(x) #0
+      return y
+    """)
+    keys = found.attributes("combiner_key")
+    assert len(keys) == 4
+    assert len({keys[f"pair.{n}/layer/permute"] for n in (0, 1)}) == 2

@@ -153,3 +153,34 @@ def test_what_xla_may_fuse_into_one_op_is_no_gap() -> None:
     a group around another, which fails a CHECK where a program compiled before."""
     program = own("gather(x) #0", "multiply(s, q)", "reduce(a) #0")
     assert not scope(program.replace("h =", "s = sine(q)\n      h =")).changed
+
+
+def test_an_op_that_no_target_keeps_is_no_member_on_the_way() -> None:
+    found = scope(
+        """
+    main(x):
+      q = reduce(x) #0
+      h = add(q, x) #0
+      a = layer(h)
+      b = reduce(a) #0
+      return b
+    """
+        + LAYER
+    )
+    assert found.ids == {"reduce.0": 0, "add": 0, "layer/gather": 1, "reduce.1": 0}
+
+
+def test_a_constant_on_the_way_is_nothing_between() -> None:
+    found = scope(
+        """
+    main(x):
+      one = ones()
+      q = reduce(x) #0
+      h = multiply(q, one)
+      a = layer(h)
+      b = reduce(a) #0
+      return b
+    """
+        + LAYER
+    )
+    assert not found.changed
