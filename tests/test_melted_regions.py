@@ -86,7 +86,7 @@ KEPT: dict[str, Around] = {
 
 OFTEN = ("scan_of_one", "bound_passed_in", "constant_branch", "scan_of_two", "predicate_passed_in")
 """What the ordinary run asks the compilers; the rest is slow."""
-UNSEEN = ("up_to", "until", "down", "bound_passed_in", "folded_branch", "decided_branch")
+UNSEEN = ("bound_passed_in",)
 """What XLA melts and the pass takes for a region of its own."""
 
 

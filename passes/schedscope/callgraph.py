@@ -24,9 +24,16 @@ COLLECTIVES = frozenset(
         "reduce_scatter",
     )
 )
+PARTITIONED = "partitioned"
+"""The kind of a tagged op of which XLA's partitioner may make a collective, of any kind, that
+carries the op's frontend attributes (measured: a dot whose contracted dimension is sharded)."""
+PARTITIONABLE = frozenset(
+    f"stablehlo.{name}" for name in ("convolution", "dot", "dot_general", "reduce")
+)
 CALLS = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 """Ops whose callee XLA inlines, and the attribute that names it."""
 CALLED = "called_computations"
+PARTITIONS = "mhlo.num_partitions"
 SYMBOL = "sym_name"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TypeAlias, TypeVar
 
 from schedscope.bodies import Body, Fate, GroupSet, Link
-from schedscope.callgraph import Collective, Function, Scope, Site
+from schedscope.callgraph import PARTITIONED, Collective, Function, Scope, Site
 from schedscope.dataflow import Dataflow, Flow, Group, Member, group_of
 from schedscope.instances import Instance
 
@@ -74,6 +74,8 @@ class KeyFinder:
                     census[kind].add(body.of_link[link, link.bare])
                     tokens[kind].add(body.of_link[link, link.bare])
         self._census[body] = census
+        if PARTITIONED in census:  # of any kind
+            return sum(sources.values()) > 1 and len(set().union(*tokens.values())) > 1
         return any(sources[kind] > 1 and len(tokens[kind]) > 1 for kind in census)
 
     def _compare(self, body: Body, flow: Flow) -> None:
@@ -126,15 +128,18 @@ class _Masks:
 
     def __init__(self) -> None:
         self._kinds: dict[str, tuple[int, list[int]]] = {}
-        self._tokens: dict[tuple[str, Token], tuple[int, list[int]]] = {}
+        self._tokens: dict[Token, tuple[int, list[int]]] = {}
 
     def add(self, kind: str, token: Token, item: int) -> None:
         self._kinds.setdefault(kind, (0, []))[1].append(item)
-        self._tokens.setdefault((kind, token), (0, []))[1].append(item)
+        self._tokens.setdefault(token, (0, []))[1].append(item)
 
     def others(self, kind: str, token: Token) -> int:
-        """The items of `kind` that are not `token`'s."""
-        return self._mask(self._kinds, kind) & ~self._mask(self._tokens, (kind, token))
+        """The items that may be of `kind` and are not `token`'s."""
+        found = 0
+        for each in list(self._kinds) if kind == PARTITIONED else (kind, PARTITIONED):
+            found |= self._mask(self._kinds, each)
+        return found & ~self._mask(self._tokens, token)
 
     @staticmethod
     def _mask(table: dict[_Key, tuple[int, list[int]]], key: _Key) -> int:

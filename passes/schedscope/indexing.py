@@ -11,6 +11,9 @@ from schedscope.callgraph import (
     CALLED,
     CALLS,
     COLLECTIVES,
+    PARTITIONABLE,
+    PARTITIONED,
+    PARTITIONS,
     SYMBOL,
     Collective,
     Function,
@@ -22,12 +25,22 @@ from schedscope.callgraph import (
 from schedscope.diagnose import complaint
 from schedscope.errors import InputError
 
-_PLAIN, _FUNCTION, _SYMBOL, _CALL, _COLLECTIVE, _REGIONS, _OUTLINED, _MODULE = range(8)
+(
+    _PLAIN,
+    _DOT,
+    _FUNCTION,
+    _SYMBOL,
+    _CALL,
+    _COLLECTIVE,
+    _REGIONS,
+    _OUTLINED,
+    _MODULE,
+) = range(9)
 
 
 def index_module(module: ir.Module) -> Index:
     """Walks `module` once. Raises InputError for a malformed annotation."""
-    builder = _Builder()
+    builder = _Builder(_partitions(module) > 1)
     module.operation.walk(builder.visit, PRE_ORDER)
     if builder.error is not None:
         raise builder.error
@@ -57,6 +70,13 @@ def holds_annotations(module: ir.Module) -> bool:
     return found
 
 
+def _partitions(module: ir.Module) -> int:
+    attributes = module.operation.attributes
+    if PARTITIONS not in attributes:
+        return 1
+    return int(ir.IntegerAttr(attributes[PARTITIONS]).value)
+
+
 @dataclass(slots=True)
 class _Place:
     """What a block belongs to."""
@@ -69,13 +89,15 @@ class _Place:
 
 
 class _Builder:
-    def __init__(self) -> None:
+    def __init__(self, partitioned: bool) -> None:
+        """`partitioned` says that XLA will split the module over several partitions."""
         self.index = Index()
         self.error: InputError | None = None
         self._roles: dict[str, int] = {}
         self._frontends: dict[ir.Attribute, Frontend] = {}
         self._places: dict[ir.Block, _Place] = {}
         self._position = 0
+        self._partitioned = partitioned
 
     def visit(self, op: ir.Operation) -> ir.WalkResult:
         self._position += 1
@@ -85,8 +107,10 @@ class _Builder:
             role = self._roles[name] = _role(op)
         attributes = op.attributes
         if FRONTEND_ATTRIBUTES not in attributes:
-            return ADVANCE if role == _PLAIN else self._record(op, role, None)
+            return ADVANCE if role <= _DOT else self._record(op, role, None)
         attribute = attributes[FRONTEND_ATTRIBUTES]
+        if role == _DOT and not self._partitioned:
+            role = _PLAIN
         if role == _PLAIN:
             place = self._places.get(block_of(op))
             tag = None if place is None else place.plain.get(attribute)
@@ -99,7 +123,7 @@ class _Builder:
         except MalformedAnnotation as error:
             self.error = complaint(op, str(error))
             return INTERRUPT
-        if role == _PLAIN and frontend.annotation is None:
+        if role <= _DOT and frontend.annotation is None:
             return ADVANCE
         tag = Tag(frontend, [self._position], [attributes])
         if role == _PLAIN and place is not None:
@@ -115,6 +139,29 @@ class _Builder:
                     missing = f"calls @{site.callee}, which is no function of the module"
                     raise complaint(site.op, missing)
                 callee.called = True
+        if self._partitioned:
+            self._forget_manual()
+
+    def _forget_manual(self) -> None:
+        """In a manual computation the partitioner makes no collectives: what is reached only
+        through one has none to come."""
+        waiting = [function.root for function in self.index.entries()]
+        reached = set(waiting)
+        while waiting:
+            scope = waiting.pop()
+            inner = [*scope.computations, *(self._inlined(site) for site in scope.sites)]
+            for each in inner:
+                if each.op.name not in inlining.SPLICED and each not in reached:
+                    reached.add(each)
+                    waiting.append(each)
+        for function in self.index.functions.values():
+            for scope in function.scopes:
+                if scope not in reached:
+                    known = [each for each in scope.collectives if each.kind != PARTITIONED]
+                    scope.collectives[:] = known
+
+    def _inlined(self, site: Site) -> Scope:
+        return site.body or self.index.functions[site.callee or ""].root
 
     def _frontend(self, attribute: ir.Attribute) -> Frontend:
         known = self._frontends.get(attribute)
@@ -138,6 +185,8 @@ class _Builder:
             self._record_outlined(op, place.scope.function)
         elif role == _COLLECTIVE and not place.in_reducer:
             place.scope.collectives.append(Collective(op.name, self._position, tag))
+        elif self._partitioned and annotated is not None and op.name in PARTITIONABLE:
+            place.scope.collectives.append(Collective(PARTITIONED, self._position, tag))
         if role in (_COLLECTIVE, _REGIONS):
             self._record_regions(op, place, annotated)
         return ADVANCE
@@ -223,4 +272,6 @@ def _role(op: ir.Operation) -> int:
         return _COLLECTIVE
     if name == "stablehlo.custom_call":
         return _OUTLINED
-    return _REGIONS if len(op.regions) else _PLAIN
+    if len(op.regions):
+        return _REGIONS
+    return _DOT if name in PARTITIONABLE else _PLAIN

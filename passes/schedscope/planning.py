@@ -53,7 +53,7 @@ class Planner:
         body = Body(scope, entered)
         held = {tag.group for tag in scope.tags if tag.group is not None}
         for site in scope.sites:
-            link = Link(site, self._linked(site, held, within), self._bare(site))
+            link = Link(site, self._linked(site, held, within), self._bare(site, entered))
             body.links.append(link)
         for region in scope.computations:
             outer = region.owner_tag.group if region.owner_tag is not None else None
@@ -77,10 +77,13 @@ class Planner:
                 self.treated_as_jit = True
         return self._plan(target, entered, entered)
 
-    def _bare(self, site: Site) -> int | None:
-        """The id that only the call op carries, nothing in its callee (S4)."""
+    def _bare(self, site: Site, entered: frozenset[int]) -> int | None:
+        """The id that only the call op carries, nothing in its callee (S4). In a body entered
+        with that id the op is one of its caller's like any other (S2)."""
         group = None if site.tag is None else site.tag.group
-        return None if group is None or group in self._near[self._target(site)] else group
+        if group is None or group in entered or group in self._near[self._target(site)]:
+            return None
+        return group
 
     def _target(self, site: Site) -> Scope:
         if site.body is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from schedscope._mlir import ADVANCE, PRE_ORDER, SKIP, Value, block_of, ir
 from schedscope.bodies import Body, Fate, GroupSet, Link
-from schedscope.callgraph import Collective
+from schedscope.callgraph import PARTITIONED, Collective
 from schedscope.crossing import entering_values, passed_values
 from schedscope.dataflow import Dataflow, Flow, Member
 from schedscope.states import NOTHING, State, appended, bits, chosen, depends, join, joined, reached
@@ -122,7 +122,7 @@ class _Sweep:
             item = self._item()
             member = Member(collective.kind, collective, item=item, batch=item, before=before)
             self._flow.members.append(member)
-            if len(results) == 1:
+            if len(results) == 1 and collective.kind != PARTITIONED:
                 self._roots[op.results[0]] = member
             results = [reached(state, item) for state in results]
         group = self._tags.get(here)
