@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from schedscope._mlir import ir
 from schedscope.bodies import Body, GroupSet, Link
-from schedscope.callgraph import Site
+from schedscope.callgraph import PARTITIONED, Site
 from schedscope.dataflow import Dataflow, Flow, group_of
 from schedscope.instances import Given, Path
 from schedscope.locations import source_line
@@ -128,6 +128,8 @@ def _could_be_one(body: Body, flow: Flow, sets: set[GroupSet]) -> bool:
     found = 0
     found_in: dict[GroupSet, int] = {}
     for member in flow.members:
+        if member.kind == PARTITIONED:
+            continue
         group = group_of(body, member)
         if not isinstance(group, GroupSet) or group not in sets:
             continue

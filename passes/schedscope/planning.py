@@ -24,9 +24,7 @@ class Planner:
         self.dataflow = Dataflow(sweep)
         self._module_name = module_name
         self._every_call_site = every_call_site
-        order = callees_first(index)
-        self._below = _groups_below(index, order, computations=True)
-        self._near = _groups_below(index, order, computations=False)
+        self._below = _groups_below(index)
         self._bodies: dict[tuple[Scope, frozenset[int], frozenset[int]], Body] = {}
         self.treated_as_jit = False
         """Whether an untagged call that holds groups was taken for a jit call."""
@@ -53,8 +51,8 @@ class Planner:
         body = Body(scope, entered)
         held = {tag.group for tag in scope.tags if tag.group is not None}
         for site in scope.sites:
-            link = Link(site, self._linked(site, held, within), self._bare(site, entered))
-            body.links.append(link)
+            inlined = self._linked(site, held, within)
+            body.links.append(Link(site, inlined, _bare(site, inlined, entered)))
         for region in scope.computations:
             outer = region.owner_tag.group if region.owner_tag is not None else None
             inherits = within if outer is None else within | {outer}
@@ -76,14 +74,6 @@ class Planner:
             else:
                 self.treated_as_jit = True
         return self._plan(target, entered, entered)
-
-    def _bare(self, site: Site, entered: frozenset[int]) -> int | None:
-        """The id that only the call op carries, nothing in its callee (S4). In a body entered
-        with that id the op is one of its caller's like any other (S2)."""
-        group = None if site.tag is None else site.tag.group
-        if group is None or group in entered or group in self._near[self._target(site)]:
-            return None
-        return group
 
     def _target(self, site: Site) -> Scope:
         if site.body is not None:
@@ -141,6 +131,13 @@ class Planner:
             body.handed_up[group] = formed[0]
 
 
+def _bare(site: Site, inlined: Body, entered: frozenset[int]) -> int | None:
+    """The id that only the op at `site` carries, nothing that is inlined there (S4). In a body
+    entered with that id the op is one of its caller's like any other (S2)."""
+    group = None if site.tag is None else site.tag.group
+    return None if group in entered or group in inlined.handed_up else group
+
+
 def _rejoined(body: Body, flow: Flow, sets: list[list[Holder]], own: Holder) -> list[list[Holder]]:
     """`sets`, with the one that holds the body's own ops and those that both wait for it and
     are waited for made one again, where that one has no gap (S5)."""
@@ -196,13 +193,10 @@ def _holders(body: Body) -> dict[int, list[Holder]]:
     return holders
 
 
-def _groups_below(
-    index: Index, order: list[Function], computations: bool
-) -> dict[Scope, frozenset[int]]:
-    """For each scope the ids in it and in all that is inlined in it; if `computations`, those in
-    the regions it holds too."""
+def _groups_below(index: Index) -> dict[Scope, frozenset[int]]:
+    """For each scope the ids in it and in everything it calls or holds."""
     below: dict[Scope, frozenset[int]] = {}
-    for function in order:
+    for function in callees_first(index):
         for scope in reversed(function.scopes):  # an inner scope comes after its outer one
             groups = {tag.group for tag in scope.tags if tag.group is not None}
             for site in scope.sites:
@@ -210,7 +204,7 @@ def _groups_below(
                     groups |= below[site.body]
                 else:
                     groups |= below[index.functions[site.callee or ""].root]
-            for region in scope.computations if computations else ():
+            for region in scope.computations:
                 groups |= below[region]
             below[scope] = frozenset(groups)
     return below
