@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterator, Sequence
 from textwrap import dedent
 
+from tests.guarantees.grammar import BRANCHING, HEADER, REGIONS, STATEMENT, Line, names
 from tests.guarantees.ops import (
     COLLECTIVES,
     DOT,
@@ -35,18 +36,6 @@ from tests.guarantees.ops import (
     WIDE,
     type_of,
 )
-
-STATEMENT = re.compile(r"(?:(?P<results>[\w, ]+) = )?(?P<op>[\w<>]+)(?:\[(?P<name>[^\]]+)\])?"
-                       r"(?P<middle>[^(]*)\((?P<operands>[^)]*)\)(?P<rest>.*)")  # fmt: skip
-HEADER = re.compile(r"(?P<public>public )?(?P<name>[\w.<>]+)\((?P<arguments>[^)]*)\)(?P<rest>.*):")
-
-REGIONS = re.compile(
-    r"(?P<results>[\w, ]+) = (?P<op>while|case|if|manual|named) (?:(?P<subject>\w+)(?=$|[ :]))? ?"
-    r"(?P<arguments>[\w, ]*?)(?:\((?P<operands>[^)]*)\))?:(?P<rest>.*)"
-)
-BRANCHING = ("case", "if")
-Line = tuple[int, str, int]
-"""Indentation, text, number."""
 
 
 def module(notation: str, name: str = "jit_run") -> str:
@@ -63,10 +52,6 @@ def module(notation: str, name: str = "jit_run") -> str:
         f"module @{name} attributes {{mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32}}"
         f' {{\n  sdy.mesh @mesh = <["i"=4]>\n{body}\n}}\n'
     )
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 class _Writer:
@@ -86,7 +71,7 @@ class _Writer:
                 name = found["name"]
                 yield name, 1
             elif text.startswith("return"):
-                yield name, len(_names(text.removeprefix("return")))
+                yield name, len(names(text.removeprefix("return")))
 
     def functions(self) -> Iterator[str]:
         starts = [n for n, line in enumerate(self._lines) if line[0] == 0]
@@ -96,7 +81,7 @@ class _Writer:
     def _function(self, header: str, body: list[Line]) -> str:
         found = HEADER.fullmatch(header)
         assert found is not None, header
-        self._types = dict.fromkeys(_names(found["arguments"]), SHAPE)
+        self._types = dict.fromkeys(names(found["arguments"]), SHAPE)
         symbol, results = found["name"], ", ".join([SHAPE] * self._results[found["name"]])
         public = found["public"] or symbol == "main"
         types = ", ".join([SHAPE] * len(self._types))
@@ -116,7 +101,7 @@ class _Writer:
             while end < len(lines) and lines[end][0] > indent:
                 end += 1
             if text.startswith(("return ", "yield ")):
-                yield self._generic(terminator, _names(text.partition(" ")[2]), [], "", "", "")
+                yield self._generic(terminator, names(text.partition(" ")[2]), [], "", "", "")
             elif end > number + 1:
                 yield self._with_regions(text, lines[number + 1 : end], line)
             else:
@@ -146,8 +131,8 @@ class _Writer:
     def _statement(self, text: str, line: int) -> str:
         found = STATEMENT.fullmatch(text)
         assert found is not None, text
-        op, operands, rest = found["op"], _names(found["operands"]), found["rest"]
-        results = _names(found["results"] or "")
+        op, operands, rest = found["op"], names(found["operands"]), found["rest"]
+        results = names(found["results"] or "")
         self._types.update(dict.fromkeys(results, type_of(op)))
         tail = self._tail(rest, line)
         if op in ELEMENTWISE:
@@ -203,8 +188,8 @@ class _Writer:
     def _with_regions(self, text: str, body: list[Line], line: int) -> str:
         found = REGIONS.fullmatch(text)
         assert found is not None, text
-        kind, results = found["op"], _names(found["results"])
-        arguments, operands = _names(found["arguments"]), _names(found["operands"] or "")
+        kind, results = found["op"], names(found["results"])
+        arguments, operands = names(found["arguments"]), names(found["operands"] or "")
         tail = self._tail(found["rest"], line)
         self._types.update(dict.fromkeys((*results, *arguments), SHAPE))
         if kind == "while":

@@ -166,44 +166,6 @@ def test_the_result_of_a_branch_on_data_depends_on_the_index_and_on_every_branch
     assert scope(program.format("x", "a")).ids == {"layer.0/permute": 0, "layer.1/permute": 1}
 
 
-REDUCER = """
-    main(x):
-      a = layer(x)
-      b = layer(a)
-      return b
-    layer(x):
-      y = reduce {0} (x) {1}
-      z = sine(x) #0
-      w = add(y, z)
-      return w
-"""
-
-
-def test_tags_in_a_reducer_follow_its_op() -> None:
-    found = scope(REDUCER.format("#0", "#0"))
-    assert found.text.count('"1"') == 3  # the reduce, the add in it, the sine
-
-
-def test_and_make_no_group_of_their_own() -> None:
-    """The reduce is in no group, so the tag in it means nothing, and stays."""
-    found = scope(REDUCER.format("#7", ""))
-    assert found.text.count('"7"') == 2
-    assert sorted(found.ids.values()) == [0, 8]
-
-
-def test_a_tag_in_a_reducer_alone_is_nothing_to_do() -> None:
-    found = scope("""
-    main(x):
-      a = layer(x)
-      b = layer(a)
-      return b
-    layer(x):
-      y = reduce #0 (x)
-      return y
-    """)
-    assert not found.changed
-
-
 @pytest.mark.parametrize("kind", ["while 2", "named"])
 def test_own_ops_of_a_nested_region_are_not_the_bodys_around_it(kind: str) -> None:
     found = scope(f"""
@@ -235,12 +197,6 @@ def test_a_tagged_loop_is_an_own_op_of_the_body_around_it() -> None:
         "outer.1/while": 1,
         "outer.1/while:1/permute": 0,
     }
-
-
-def test_a_tag_in_a_reducer_of_another_group_stays() -> None:
-    found = scope(REDUCER.format("#0", ""))
-    assert found.text.count('"0"') == 3  # the add in both instances, the first sine
-    assert found.text.count('"1"') == 1
 
 
 def test_the_groups_of_a_loop_are_the_same_in_every_instance() -> None:

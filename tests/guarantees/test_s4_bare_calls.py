@@ -180,9 +180,6 @@ def test_an_argument_that_feeds_no_root_is_no_dependence() -> None:
     assert not found.changed
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the id in an inner call's callee counts at first, not later"
-)
 def test_an_id_behind_an_untagged_call_is_not_in_the_callee() -> None:
     """As nothing in `outer` is the caller's, the call alone carries the caller's id, and a second
     run, which sees another id in `inner`, says so too."""
