@@ -94,7 +94,13 @@ def test_gzip_says_no_time() -> None:
 def test_bytecode_keeps_all_of_the_text() -> None:
     text = jax_text()
     data = modules.write(read(text), "bytecode")
-    assert modules.write(read(data), "text").decode() == text
+    assert modules.write(read(data), "text").decode() == without_ends_of_lines(text)
+
+
+def without_ends_of_lines(text: str) -> str:
+    """MLIR's bytecode drops the end of a range that starts in column 0, as a frame has that is a
+    whole statement: a test runner's, for one."""
+    return re.sub(r"(:\d+:0) to (\d*:)\d+", r"\1", text)
 
 
 @pytest.mark.parametrize("version", ["1.9.0", "1.10.0"])
