@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from schedscope._mlir import ir
-from schedscope.bodies import Body, GroupSet, Link
+from schedscope.bodies import Body, GroupSet
 from schedscope.callgraph import PARTITIONED, Site
 from schedscope.dataflow import Dataflow, Flow, group_of
+from schedscope.gaps import make_one_group
 from schedscope.instances import Given, Path
 from schedscope.locations import source_line
 from schedscope.report import CallSite, Group, Place, Separated
 from schedscope.runtime import room_for
 from schedscope.states import depends_on_any
+
+_LOOKED_AT = 64
+"""How many holders a gap is looked for between: beyond, there is one."""
 
 
 class Accountant:
@@ -64,27 +68,23 @@ class Accountant:
 
     def _places(self, body: Body, formed: GroupSet) -> tuple[Place, ...]:
         known = self._parts.get(formed)
-        if known is None:
-            known = self._parts[formed] = tuple(self._found(body, formed))
-        return known
-
-    def _found(self, body: Body, formed: GroupSet) -> Iterator[Place]:
-        name = body.scope.function.name
+        if known is not None:
+            return known
+        found: list[Place] = []
         for holder in formed.holders:
             if holder.link is None and formed.group in body.tagged:
-                yield Place(name, ())
+                found.append(Place(body.scope.function.name, ()))
             for link in (*holder.inherited, holder.link):
-                if link is not None:
-                    yield from self._through(link, formed.group)
-
-    def _through(self, link: Link, group: int) -> Iterator[Place]:
-        step = self._site(link.site)
-        inner = link.body.handed_up.get(group)
-        if inner is None:
-            yield Place(step.callee, (step,))
-            return
-        for place in self._places(link.body, inner):
-            yield Place(place.function, (step, *place.path))
+                if link is None:
+                    continue
+                step, inner = self._site(link.site), link.body.handed_up.get(formed.group)
+                if inner is None:
+                    found.append(Place(step.callee, (step,)))
+                    continue
+                for place in self._places(link.body, inner):
+                    found.append(Place(place.function, (step, *place.path)))  # noqa: PERF401
+        known = self._parts[formed] = tuple(found)
+        return known
 
     def _site(self, site: Site) -> CallSite:
         known = self._sites.get(site)
@@ -102,25 +102,34 @@ def _is_shared(formed: GroupSet) -> bool:
     """True where calls that do not depend on each other are one group."""
     if len(formed.holders) > 1:
         return True
-    inner = (link.body.handed_up.get(formed.group) for link in formed.links)
-    return any(each is not None and _is_shared(each) for each in inner)
+    for link in formed.links:
+        inner = link.body.handed_up.get(formed.group)
+        if inner is not None and _is_shared(inner):
+            return True
+    return False
 
 
 def separated(
     given: list[Given], dataflow: Dataflow, accountant: Accountant
 ) -> Iterator[Separated]:
-    """Ids that are several groups now and that XLA:GPU may have taken for one: it drops most
+    """Ids that are several groups now and that XLA may have taken for one. XLA:GPU drops most
     computes from a group, and where no collective of one depends on a collective of another it
-    meets no gap."""
+    meets no gap; elsewhere there may be none because members follow each other at once."""
     families: dict[tuple[Body, Path | None, int], list[Given]] = {}
     for each in given:
         families.setdefault((each.body, each.path, each.formed.group), []).append(each)
     for (body, _, group), family in families.items():
         if len(family) > 1 and dataflow.knows(body):
             sets = {each.formed for each in family}
-            if _could_be_one(body, dataflow.flow(body), sets):
+            flow = dataflow.flow(body)
+            if _could_be_one(body, flow, sets) or _have_no_gap(body, family):
                 ids = tuple(each.id for each in family)
                 yield Separated(accountant.original(group), ids, body.scope.function.name)
+
+
+def _have_no_gap(body: Body, family: list[Given]) -> bool:
+    holders = [holder for each in family for holder in each.formed.holders]
+    return len(holders) <= _LOOKED_AT and make_one_group(body, holders)
 
 
 def _could_be_one(body: Body, flow: Flow, sets: set[GroupSet]) -> bool:

@@ -92,9 +92,12 @@ class Body:
     def private_sets(self) -> int:
         """How many ids an instance of the body takes, those of the bodies inlined in it too."""
         if self._private_sets is None:
-            own = [each for sets in self.sets.values() for each in sets]
-            inner = sum(link.body.private_sets() for link in self.links)
-            self._private_sets = inner + sum(each.fate is Fate.PRIVATE for each in own)
+            count = 0
+            for formed in self.sets.values():
+                count += sum(each.fate is Fate.PRIVATE for each in formed)
+            for link in self.links:  # no generator: a deep chain would nest them
+                count += link.body.private_sets()
+            self._private_sets = count
         return self._private_sets
 
     def steps(self) -> list[int | Link | Body]:

@@ -116,6 +116,9 @@ class Dataflow:
     def flow(self, body: Body) -> Flow:
         known = self._flows.get(body)
         if known is None:
+            # Now, not when the walk meets the call: walks would nest as deep as calls do.
+            for link in body.links:
+                self.summary(link.body)
             known = self._flows[body] = self._sweep(self, body)
         return known
 

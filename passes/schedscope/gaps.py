@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from schedscope._mlir import ADVANCE, PRE_ORDER, SKIP, Value, block_of, ir
+from schedscope._mlir import ADVANCE, INTERRUPT, PRE_ORDER, SKIP, Value, block_of, ir
 from schedscope.bodies import Body, Holder, Link
 from schedscope.callgraph import COLLECTIVES
 from schedscope.crossing import entering_values, passed_values
@@ -25,6 +25,8 @@ MEMBERS = COLLECTIVES | {
 }
 """Ops whose annotation some target keeps; it drops the others', and they make a gap."""
 
+_DEPTH = 100
+"""How many calls deep a path is followed; the walks nest."""
 _CONSTANT, _OUTSIDE, _GAP = -1, -2, -3
 """What a value comes from: constants alone; no member; a member and something else. A number from
 0 on is one result of a member, and nothing else but constants."""
@@ -42,6 +44,7 @@ class _Paths:
     def __init__(self, group: int) -> None:
         self._group = group
         self._members = 0
+        self._depth = 0
 
     def through(
         self, body: Body, inlined: Collection[Link], own: bool, entering: Sequence[int]
@@ -83,8 +86,10 @@ class _Paths:
                 results = self._member(op, operands)
             else:
                 results = [_origin(operands)] * len(op.results)
-            gap = gap or results is None
-            origins.update(zip(op.results, results or (), strict=False))
+            if results is None:
+                gap = True
+                return INTERRUPT
+            origins.update(zip(op.results, results, strict=True))
             return SKIP if nested else ADVANCE
 
         scope.op.walk(visit, PRE_ORDER)
@@ -98,7 +103,12 @@ class _Paths:
             return self._member(op, entering)
         formed = link.body.handed_up[self._group]
         own = any(holder.link is None for holder in formed.holders)
-        return self.through(link.body, formed.links, own, entering)
+        if self._depth == _DEPTH:
+            return None
+        self._depth += 1
+        results = self.through(link.body, formed.links, own, entering)
+        self._depth -= 1
+        return results
 
     def _member(self, op: ir.Operation, operands: Sequence[int]) -> list[int] | None:
         """What the results of a member come from: itself. None where a path comes back here."""

@@ -264,14 +264,14 @@ def _role(op: ir.Operation) -> int:
         return _MODULE
     if name == "func.func":
         return _FUNCTION
-    if SYMBOL in op.attributes:
-        return _SYMBOL
     if name in CALLS:
         return _CALL
     if name in COLLECTIVES:
         return _COLLECTIVE
     if name == "stablehlo.custom_call":
         return _OUTLINED
+    if op.parent is not None and op.parent.name == "builtin.module":
+        return _SYMBOL
     if len(op.regions):
         return _REGIONS
     return _DOT if name in PARTITIONABLE else _PLAIN

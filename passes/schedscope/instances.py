@@ -36,7 +36,7 @@ class Instance:
     function: Function
     ids: dict[tuple[Scope | Site, int], int]
     """For each scope and each id of the scope's own ops, the id they get; for each site whose
-    op alone carries an id, the id that one gets."""
+    op carries an id, the id that one gets."""
     callees: dict[Site, Instance]
     symbol: str = ""
 
@@ -59,13 +59,17 @@ class Given:
 class _Computation:
     """The ids in use in one computation."""
 
-    def __init__(self, numbering: Numbering) -> None:
+    def __init__(self, numbering: Numbering, outer: dict[int, int] | None = None) -> None:
+        """`outer` says what an id has become around the computation."""
         self._numbering = numbering
+        self._outer = outer or {}
         self._used: set[int] = set()
 
     def take(self, group: int) -> int:
-        """`group` itself for the first set that asks for it, a fresh id for the others."""
-        chosen = group if group not in self._used else self._numbering.fresh()
+        """For the first set that asks for `group` that id, or what it has become outside; a
+        fresh id for the others."""
+        wanted = self._outer.get(group, group)
+        chosen = wanted if wanted not in self._used else self._numbering.fresh()
         self._used.add(chosen)
         return chosen
 
@@ -91,7 +95,7 @@ class Instantiator:
         self._numbering = numbering
         self._known: dict[object, Instance] = {}
         self._shared: dict[object, Instance] = {}
-        self._regions: dict[Body, _Draft] = {}
+        self._regions: dict[tuple[Body, int | None], _Draft] = {}
 
     def enter(self, function: Function) -> None:
         """Numbers the computation whose entry is `function`, and those inside it."""
@@ -122,7 +126,8 @@ class Instantiator:
         return instance
 
     def _interned(self, function: Function, draft: _Draft) -> Instance:
-        key = (function, tuple(draft.ids.values()), tuple(map(id, draft.callees.values())))
+        callees = ((site, id(callee)) for site, callee in draft.callees.items())
+        key = (function, tuple(draft.ids.items()), tuple(callees))
         instance = self._known.get(key)
         if instance is None:
             instance = self._known[key] = Instance(function, draft.ids, draft.callees)
@@ -162,12 +167,13 @@ class Instantiator:
                 draft.ids[body.scope, step] = id_of(body.own[step])
             elif isinstance(step, Link):
                 inner = {group: id_of(body.of_link[step, group]) for group in step.body.handed_up}
-                if step.bare is not None:
-                    formed = body.of_link[step, step.bare]
-                    draft.ids[step.site, step.bare] = id_of(formed)
+                tag = step.site.tag
+                if tag is not None and tag.group is not None:
+                    alone = body.of_link[step, step.bare] if step.bare is not None else None
+                    draft.ids[step.site, tag.group] = id_of(alone or body.own[tag.group])
                 self._follow(draft, step, inner, computation, path)
             else:
-                self._region(draft, step)
+                self._region(draft, step, body.scope)
 
     def _follow(
         self,
@@ -183,12 +189,18 @@ class Instantiator:
         else:
             draft.callees[link.site] = self._instance(link.body, given, computation, deeper)
 
-    def _region(self, draft: _Draft, body: Body) -> None:
+    def _region(self, draft: _Draft, body: Body, around: Scope) -> None:
         """A computation of its own: its ids are the same in every instance, for they meet no
-        other computation's."""
-        known = self._regions.get(body)
+        other computation's. Only where its op is in a group that has got a new id, the same
+        group in it gets that too: the op still says whose group the calls in it are (S3)."""
+        owner = body.scope.owner_tag
+        outer: dict[int, int] = {}
+        if owner is not None and owner.group in body.sets:
+            outer[owner.group] = draft.ids.get((around, owner.group), owner.group)
+        key = (body, next(iter(outer.values()), None))
+        known = self._regions.get(key)
         if known is None:
-            known = self._regions[body] = _Draft()
-            self._fill(known, body, {}, _Computation(self._numbering), None)
+            known = self._regions[key] = _Draft()
+            self._fill(known, body, {}, _Computation(self._numbering, outer), None)
         draft.ids |= known.ids
         draft.callees |= known.callees

@@ -80,8 +80,8 @@ class ScopeReport:
         """What may surprise, in words."""
         return [
             f"{each.function}: group {each.original} is now groups "
-            f"{', '.join(map(str, each.ids))}: its calls depend on each other, though XLA:GPU "
-            "may have run them as one group"
+            f"{', '.join(map(str, each.ids))}: its calls depend on each other, though XLA may "
+            "have run them as one group"
             for each in self.separated
         ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schedscope import annotation
@@ -30,7 +30,7 @@ class Slot:
 
     frontend: Frontend
     holder: Scope | Site
-    """The scope whose own ops they are, or the site of a call op that alone carries the id."""
+    """The scope whose own ops they are, or the site whose op it is."""
     group: int | None
     """The id as the instance numbers it; None where the op keeps its id."""
     fixed: int | None
@@ -57,9 +57,7 @@ class Rewriter:
         self._keys = keys
         self._mark = mark
         self._attributes: dict[tuple[int, int | None, str | None], ir.Attribute] = {}
-        self._slots = {
-            function: _slots(function, found[0].ids) for function, found in instances.items()
-        }
+        self._slots = {function: _slots(function) for function in instances}
 
     def changes(self) -> bool:
         """Settles names; True where anything is to be written."""
@@ -174,8 +172,7 @@ def _redirect(site: Site, before: str, symbol: str) -> None:
     )
 
 
-def _slots(function: Function, numbered: Container[tuple[Scope | Site, int]]) -> list[Slot]:
-    """`numbered` is what an instance of the function numbers."""
+def _slots(function: Function) -> list[Slot]:
     found: list[Slot] = []
 
     def add(
@@ -188,18 +185,14 @@ def _slots(function: Function, numbered: Container[tuple[Scope | Site, int]]) ->
     for scope in function.scopes:
         roots = [site.root for site in scope.sites if site.root is not None]
         collectives = {each.tag: each for each in (*scope.collectives, *roots) if each.tag}
-        bare = {site.tag: site for site in scope.sites if (site, _group(site)) in numbered}
+        sites = {site.tag: site for site in scope.sites if site.tag is not None}
         for tag in scope.tags:
-            add(tag, bare.get(tag, scope), True, collectives.pop(tag, None))
+            add(tag, sites.get(tag, scope), True, collectives.pop(tag, None))
         for tag, followed in scope.followers:
             add(tag, scope, followed is not None and followed.group == tag.group)
         for tag, collective in collectives.items():  # in no group
             add(tag, scope, True, collective)
     return found
-
-
-def _group(site: Site) -> int:
-    return -1 if site.tag is None or site.tag.group is None else site.tag.group
 
 
 def _first_sites(index: Index) -> dict[str, Site]:

@@ -15,13 +15,14 @@ LAYER = """
 """
 NESTED = (
     """
-    main(x):
-      a = block(x)  at jit(run)/jit(block)
-      b = block(a)  at jit(run)/jit(block)
+    main(x, w):
+      a = block(x, w)  at jit(run)/jit(block)
+      b = block(a, w)  at jit(run)/jit(block)
       return b
-    block(x):
+    block(x, w):
       y = gather(x) #4  at all_gather
-      z = layer(y)  at jit(layer)
+      m = multiply(y, w)  at mul
+      z = layer(m)  at jit(layer)
       return z
 """
     + LAYER
@@ -44,7 +45,7 @@ def test_every_group_with_its_origin_and_call_paths() -> None:
     ]
     first = ("main", "block", 0, "train.py:3")
     second = ("main", "block", 1, "train.py:4")
-    inner = ("block", "layer", 0, "train.py:8")
+    inner = ("block", "layer", 0, "train.py:9")
     assert sorted(spelled, key=lambda each: each[0]) == [
         (0, 0, False, [("layer", [first, inner])]),
         (4, 4, False, [("block", [first])]),
@@ -70,7 +71,7 @@ def test_it_serializes_to_json() -> None:
 def test_the_summary_in_words() -> None:
     assert scope(NESTED).report.summary() == [
         "block: 2 instances, group 4 -> 5 at train.py:4",
-        "layer: 2 instances, group 0 -> 6 at train.py:4 > train.py:8",
+        "layer: 2 instances, group 0 -> 6 at train.py:4 > train.py:9",
     ]
 
 
@@ -149,8 +150,17 @@ def test_a_warning_where_xla_may_have_run_as_one_what_is_several_now() -> None:
     assert f"warning: {warning}" in report.summary()
 
 
-def test_none_where_their_collectives_wait_for_each_other() -> None:
-    assert scope(WARNED.format("y, z")).report.warnings == []
+def test_a_warning_where_members_follow_each_other_at_once() -> None:
+    """Each permute waits for the one before, with nothing between."""
+    [warning] = scope(WARNED.format("y, z")).report.warnings
+    assert "group 0 is now groups 0, 1" in warning
+
+
+def test_none_where_their_collectives_wait_for_each_other_through_a_gap() -> None:
+    text = WARNED.format("y, z").replace(
+        "s, t = layer(p)", "m = multiply(p, x)\n      s, t = layer(m)"
+    )
+    assert scope(text).report.warnings == []
 
 
 def test_nor_where_nothing_changes() -> None:

@@ -218,9 +218,6 @@ def test_by_default_the_first_set_behind_it_is_the_callers() -> None:
     assert found.ids == {"permute": 0, "outer/inner.0/gather": 0, "outer/inner.1/gather": 1}
 
 
-@pytest.mark.xfail(
-    strict=True, raises=KeyError, reason="a call is taken for bare on every path where it is on one"
-)
 def test_a_call_alone_on_one_path_is_the_callers_on_another() -> None:
     """Called within the group, `block` is part of it, and so is the tagged call in there."""
     found = scope(
