@@ -109,6 +109,24 @@ def test_another_id_in_the_callee_does_not() -> None:
     assert sorted(found.ids.values()) == [0, 1, 2, 3]
 
 
+def test_in_a_body_that_was_entered_with_the_id_it_is_the_callers_own() -> None:
+    """Every op on the way carries it (S2)."""
+    found = scope(
+        """
+    main(x):
+      a = permute(x) #0
+      b = block(a) #0
+      return b
+    block(x):
+      y = sine(x) #0
+      z = helper(y) #0
+      return z
+    """
+        + HELPER
+    )
+    assert not found.changed
+
+
 def test_a_composite_counts_alike() -> None:
     found = scope(
         """
