@@ -8,7 +8,7 @@ from schedscope._mlir import ir
 from schedscope.bodies import Body, GroupSet
 from schedscope.callgraph import PARTITIONED, Site
 from schedscope.dataflow import Dataflow, Flow, group_of
-from schedscope.gaps import make_one_group
+from schedscope.gaps import follow_at_once
 from schedscope.instances import Given, Path
 from schedscope.locations import source_line
 from schedscope.report import CallSite, Group, Place, Separated
@@ -122,14 +122,14 @@ def separated(
         if len(family) > 1 and dataflow.knows(body):
             sets = {each.formed for each in family}
             flow = dataflow.flow(body)
-            if _could_be_one(body, flow, sets) or _have_no_gap(body, family):
+            if _could_be_one(body, flow, sets) or _follow_at_once(body, family):
                 ids = tuple(each.id for each in family)
                 yield Separated(accountant.original(group), ids, body.scope.function.name)
 
 
-def _have_no_gap(body: Body, family: list[Given]) -> bool:
+def _follow_at_once(body: Body, family: list[Given]) -> bool:
     holders = [holder for each in family for holder in each.formed.holders]
-    return len(holders) <= _LOOKED_AT and make_one_group(body, holders)
+    return len(holders) <= _LOOKED_AT and follow_at_once(body, holders)
 
 
 def _could_be_one(body: Body, flow: Flow, sets: set[GroupSet]) -> bool:

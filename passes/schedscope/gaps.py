@@ -34,15 +34,29 @@ _CONSTANT, _OUTSIDE, _GAP = -1, -2, -3
 
 def make_one_group(body: Body, holders: Collection[Holder]) -> bool:
     """True where the `holders`, all of one id in `body`, are without a gap as one group."""
+    return _followed(body, holders) is not None
+
+
+def follow_at_once(body: Body, holders: Collection[Holder]) -> bool:
+    """True where, besides, a member is fed by a member and a collective is among them: XLA had
+    a group there."""
+    paths = _followed(body, holders)
+    return paths is not None and paths.any_fed and paths.any_collective
+
+
+def _followed(body: Body, holders: Collection[Holder]) -> _Paths | None:
+    """The paths between the members of `holders`; None where one leaves the group and returns."""
     inlined = {link for holder in holders for link in (*holder.inherited, holder.link) if link}
-    group = next(iter(holders)).group
     own = any(holder.link is None for holder in holders)
-    return _Paths(group).through(body, inlined, own, ()) is not None
+    paths = _Paths(next(iter(holders)).group)
+    return None if paths.through(body, inlined, own, ()) is None else paths
 
 
 class _Paths:
     def __init__(self, group: int) -> None:
         self._group = group
+        self.any_fed = False
+        self.any_collective = False
         self._members = 0
         self._depth = 0
 
@@ -114,6 +128,8 @@ class _Paths:
         """What the results of a member come from: itself. None where a path comes back here."""
         if _GAP in operands:
             return None
+        self.any_fed = self.any_fed or any(each >= 0 for each in operands)
+        self.any_collective = self.any_collective or op.name in COLLECTIVES
         count = len(op.results)
         self._members += count
         return list(range(self._members - count, self._members))
