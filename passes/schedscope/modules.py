@@ -13,6 +13,7 @@ from schedscope._mlir import (
     ADVANCE,
     INTERRUPT,
     PRE_ORDER,
+    SKIP,
     Diagnostic,
     bytecode_of,
     diagnostics,
@@ -140,10 +141,18 @@ def _words(errors: list[Diagnostic]) -> str:
 
 
 def _refuse_vhlo(module: ir.Module, name: str) -> None:
-    for op in module.body.operations:
-        if op.operation.name.startswith("vhlo."):
-            what = f"VHLO ({op.operation.name}), which only a portable artifact may hold"
-            raise FileError(name, f"this is {what}; {WANTED}")
+    found: list[str] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        """Of the top ops alone. Iterating over them would load jaxlib's classes for them."""
+        if op.name.startswith("vhlo."):
+            found.append(op.name)
+        return SKIP if op.parent is not None else ADVANCE
+
+    module.operation.walk(look, PRE_ORDER)
+    if found:
+        what = f"VHLO ({found[0]}), which only a portable artifact may hold"
+        raise FileError(name, f"this is {what}; {WANTED}")
 
 
 def _has_locations(module: ir.Module, format: Format) -> bool:
