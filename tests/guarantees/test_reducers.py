@@ -40,6 +40,7 @@ def test_a_tag_in_a_reducer_alone_is_nothing_to_do() -> None:
       return y
     """)
     assert not found.changed
+    assert found.report.groups == ()
 
 
 def test_a_tag_in_a_reducer_of_another_group_stays() -> None:

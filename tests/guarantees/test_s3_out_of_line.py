@@ -209,6 +209,24 @@ def test_also_where_the_loop_has_got_a_new_id() -> None:
     assert loops == [0, 0, 1, 1]
 
 
+def test_a_loop_in_a_body_that_was_entered_hands_it_on() -> None:
+    found = scope("""
+    main(x):
+      z = normal(x) #0  at jit(run)/jit(normal)
+      return z
+    normal(x):
+      a = while 2 v(x):  at while
+        y = cumsum(v)  at while/body/cumsum
+        z = cumsum(y)  at while/body/cumsum
+        yield z
+      return a
+    cumsum(x):
+      y = sine(x) #0  at sine
+      return y
+    """)
+    assert not found.changed
+
+
 def test_a_composite_is_never_out_of_line() -> None:
     found = scope("""
     main(x):
