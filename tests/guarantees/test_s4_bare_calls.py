@@ -109,24 +109,6 @@ def test_another_id_in_the_callee_does_not() -> None:
     assert sorted(found.ids.values()) == [0, 1, 2, 3]
 
 
-def test_in_a_body_that_was_entered_with_the_id_it_is_the_callers_own() -> None:
-    """Every op on the way carries it (S2)."""
-    found = scope(
-        """
-    main(x):
-      a = permute(x) #0
-      b = block(a) #0
-      return b
-    block(x):
-      y = sine(x) #0
-      z = helper(y) #0
-      return z
-    """
-        + HELPER
-    )
-    assert not found.changed
-
-
 def test_a_composite_counts_alike() -> None:
     found = scope(
         """
@@ -234,29 +216,3 @@ def test_by_default_the_first_set_behind_it_is_the_callers() -> None:
       return y
     """)
     assert found.ids == {"permute": 0, "outer/inner.0/gather": 0, "outer/inner.1/gather": 1}
-
-
-def test_a_call_alone_on_one_path_is_the_callers_on_another() -> None:
-    """Called within the group, `block` is part of it, and so is the tagged call in there."""
-    found = scope(
-        """
-    main(x):
-      a = block(x)
-      b = block(a) #0
-      c = permute(b) #0
-      return c
-    block(x):
-      y = helper(x) #0
-      z = reduce(x) #0
-      w = add(y, z)
-      return w
-    """
-        + HELPER
-    )
-    assert found.ids == {
-        "block.0/helper": 0,
-        "block.0/reduce": 0,
-        "block.1/helper": 1,
-        "block.1/reduce": 1,
-        "permute": 1,
-    }
