@@ -7,7 +7,7 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import pytest
-from schedscope._mlir import ir, make_context, walk
+from schedscope._mlir import ADVANCE, PRE_ORDER, ir, make_context
 from schedscope.locations import Frame, buffer_position, frames, name_of, source_line
 
 CONTEXT = make_context()
@@ -108,7 +108,12 @@ def test_locations_of_todays_jax(full_tracebacks: bool) -> None:
         jax.config.update("jax_include_full_tracebacks_in_locations", True)  # the default
     assert module is not None
     found: dict[str, ir.Location] = {}
-    walk(module.operation, lambda op: found.update({op.name: op.location}))
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        found[op.name] = op.location
+        return ADVANCE
+
+    module.operation.walk(visit, PRE_ORDER)
     sine, call = found["stablehlo.sine"], found["func.call"]
     assert (name_of(sine) or "").endswith("sin")
     assert (name_of(call) or "").split("/")[-1] in ("jit(layer)", "pjit")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from io import BytesIO
@@ -64,16 +64,6 @@ def _first_extension(names: tuple[str, ...]) -> Any:
     raise ImportError(
         f"this jaxlib has none of {', '.join(names)}; schedscope needs jaxlib 0.6.0 or newer"
     )
-
-
-def walk(op: ir.Operation, visit: Callable[[ir.Operation], object]) -> None:
-    """Calls `visit` on `op` and everything nested in it, parents first."""
-
-    def step(nested: ir.Operation) -> ir.WalkResult:
-        visit(nested)
-        return ADVANCE
-
-    op.walk(step, PRE_ORDER)
 
 
 def entries_of(attribute: ir.DictAttr) -> dict[str, ir.Attribute]:
