@@ -1,7 +1,17 @@
-"""Scheduling groups of XLA, scoped to the call that made them."""
+"""Scheduling groups of XLA, scoped to the call that made them.
 
-from schedscope.errors import InputError, SchedscopeError
+The hook for jax is `schedscope.hook`; it needs jax, and is imported by that name.
+"""
+
+from schedscope.errors import InputError, SchedscopeError, UnsupportedJax
 from schedscope.report import ScopeReport
 from schedscope.scope import ScopeOptions, scope_module
 
-__all__ = ["InputError", "SchedscopeError", "ScopeOptions", "ScopeReport", "scope_module"]
+__all__ = [
+    "InputError",
+    "SchedscopeError",
+    "ScopeOptions",
+    "ScopeReport",
+    "UnsupportedJax",
+    "scope_module",
+]

@@ -72,6 +72,13 @@ def entries_of(attribute: ir.DictAttr) -> dict[str, ir.Attribute]:
     return {named.name: named.attr for named in entries}
 
 
+def attributes_of(op: ir.Operation) -> dict[str, ir.Attribute]:
+    """The attributes of `op`; the bindings iterate over names or over pairs, as the version is."""
+    listed: Any = op.attributes
+    names = [each if isinstance(each, str) else each.name for each in listed]
+    return {name: op.attributes[name] for name in names}
+
+
 def block_of(op: ir.Operation) -> ir.Block:
     """The block that holds `op`; jaxlib has `Operation.block` since 0.7."""
     return op.block if _HAS_BLOCK else ir.InsertionPoint(op).block
@@ -187,6 +194,71 @@ def bytecode_of(module: ir.Module) -> bytes:
     buffer = BytesIO()
     module.operation.write_bytecode(buffer)
     return buffer.getvalue()
+
+
+def bytecode_holds(module: ir.Module, needle: bytes) -> bool:
+    """Whether `needle` is in the bytecode of `module`, which is not kept."""
+    sieve = _Sieve(needle)
+    module.operation.write_bytecode(sieve)
+    return sieve.held()
+
+
+class _Sieve:
+    """A file that tells of all that is written whether it held `needle`."""
+
+    def __init__(self, needle: bytes) -> None:
+        self._needle = needle
+        self._found = False
+        self._pieces: list[bytes] = []
+        """What has not been searched; MLIR writes many small pieces."""
+        self._size = 0
+
+    def write(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size > _SEARCHED_AT_ONCE:
+            self._search()
+
+    def held(self) -> bool:
+        self._search()
+        return self._found
+
+    def _search(self) -> None:
+        searched = b"".join(self._pieces)
+        self._found = self._found or self._needle in searched
+        rest = searched[-len(self._needle) :]
+        self._pieces, self._size = [rest], len(rest)
+
+
+_SEARCHED_AT_ONCE = 1 << 20
+
+
+def jaxlib_version() -> str:
+    return str(import_module("jaxlib.version").__version__)
+
+
+def stablehlo_from_hlo(text: str) -> bytes:
+    """StableHLO bytecode of XLA's HLO text, source locations included. Raises RuntimeError with
+    XLA's reasons, and NotImplementedError where this jaxlib has no such conversion."""
+    parse = _xla("hlo_module_from_text")
+    convert = getattr(_xla("mlir"), "hlo_to_stablehlo", None)
+    if parse is None or convert is None:
+        raise NotImplementedError
+    bytecode: bytes = convert(parse(text).as_serialized_hlo_module_proto())
+    return bytecode
+
+
+def _xla(name: str) -> Any:
+    """What jaxlib keeps in one of its extension modules: `_hlo` since 0.10, `_jax` since 0.7,
+    `xla_extension` before."""
+    for module in ("jaxlib._hlo", "jaxlib._jax", "jaxlib.xla_extension"):
+        try:
+            found = getattr(import_module(module), name, None)
+        except ModuleNotFoundError:
+            continue
+        if found is not None:
+            return found
+    return None
 
 
 def stablehlo_version() -> str:

@@ -46,6 +46,11 @@ class Accountant:
         with room_for(self._bodies):
             return [self._group(each) for each in self._given]
 
+    def renumbered(self) -> dict[int, int]:
+        """The original of every id that is not the user's."""
+        found = {each.id: self.original(each.formed.group) for each in self._given}
+        return {new: old for new, old in found.items() if new != old}
+
     def original(self, group: int) -> int:
         return self._originals.get(group, group)
 

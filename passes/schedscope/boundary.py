@@ -63,8 +63,9 @@ def _is_entry_stack(name: str, site: Site, module_name: str) -> bool:
 
 
 def is_called(name: str, symbol: str) -> bool:
-    """True when `symbol` is `name` or `name_n`, as jax's symbol table makes it unique."""
-    return re.fullmatch(rf"{re.escape(name)}(_\d+)?", symbol) is not None
+    """True when `symbol` is `name` or `name_n`, as jax's symbol table makes it unique, or
+    `name.n`, as XLA does in HLO."""
+    return re.fullmatch(rf"{re.escape(name)}([_.]\d+)*", symbol) is not None
 
 
 def jit_name(site: Site) -> str | None:

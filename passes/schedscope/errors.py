@@ -21,3 +21,17 @@ class FileError(InputError):
         self.where = where
         """The file's name as the user gave it, followed by line and column where they are known."""
         self.what = what
+
+
+class UnsupportedJax(SchedscopeError):
+    """A jax whose internals are not those that the hook knows."""
+
+    def __init__(self, version: str, problem: str) -> None:
+        super().__init__(
+            f"the hook does not know the internals of jax {version}, and nothing is installed: "
+            f"{problem}; schedscope.hook.fix(lowered) and `schedscope fix` do without it"
+        )
+
+
+class UsageError(SchedscopeError):
+    """What was asked for cannot be: a rule that does not exist, an option that is none."""

@@ -5,25 +5,26 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Format = Literal["text", "bytecode", "portable"]
+Format = Literal["text", "bytecode", "portable", "hlo"]
 FORMATS: tuple[Format, ...] = ("text", "bytecode", "portable")
+"""Those that are written, too; HLO text is read only."""
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTECODE_MAGIC = b"ML\xefR"
 
 _PORTABLE_PRODUCER = re.compile(r"StableHLO_v(\d+\.\d+\.\d+)")
 
+_HLO_TEXT = re.compile(rb"\s*HloModule\s([^\n]*)")
 _FOREIGN_TEXT = (
-    (re.compile(rb"\s*HloModule\s"), "HLO text"),
     (re.compile(rb"\s*(hlo_module|hlo)\s*\{"), "HLO as protocol buffer text"),
     (re.compile(rb"\s*\{ lambda"), "a jaxpr"),
 )
 
 
 def format_of(content: bytes) -> Format:
-    """The format of a module. Text is whatever is not bytecode; see `foreign`."""
+    """The format of a module. Text is whatever is nothing else; see `foreign`."""
     if not content.startswith(BYTECODE_MAGIC):
-        return "text"
+        return "hlo" if _HLO_TEXT.match(content) else "text"
     return "bytecode" if portable_version(content) is None else "portable"
 
 
@@ -31,6 +32,12 @@ def portable_version(content: bytes) -> str | None:
     """The StableHLO version of a portable artifact, as in "1.9.0"; None for other bytecode."""
     found = _PORTABLE_PRODUCER.fullmatch(_producer(content))
     return None if found is None else found[1]
+
+
+def is_scheduled(content: bytes) -> bool:
+    """Whether HLO text is what XLA's scheduler left."""
+    header = _HLO_TEXT.match(content)
+    return header is not None and b"is_scheduled=true" in header[1]
 
 
 def foreign(content: bytes) -> str | None:

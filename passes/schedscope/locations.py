@@ -9,6 +9,7 @@ into the module's own file and is no Python location.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from schedscope._mlir import (
@@ -19,6 +20,9 @@ from schedscope._mlir import (
     name_and_child,
     position_of,
 )
+
+_SHOWN = 4
+"""How many lines of a traceback are told."""
 
 
 class Frame(NamedTuple):
@@ -48,7 +52,18 @@ def name_of(loc: ir.Location) -> str | None:
 def frames(loc: ir.Location) -> tuple[Frame, ...]:
     """The Python frames, innermost first; of a fused location, those of its first part that has
     any. Empty where there is no Python location."""
-    found: list[Frame] = []
+    return tuple(frame for frame, _ in _frames_and_ends(loc))
+
+
+def end_of(loc: ir.Location) -> tuple[int, int] | None:
+    """Line and column where what the innermost frame executes ends; None where the location has
+    no range, as an HLO dump has none."""
+    for frame, end in _frames_and_ends(loc):
+        return None if end == (frame.line, frame.column) else end
+    return None
+
+
+def _frames_and_ends(loc: ir.Location) -> Iterator[tuple[Frame, tuple[int, int]]]:
     pending = [(loc, False)]
     while pending:
         loc, inside = pending.pop()
@@ -63,19 +78,27 @@ def frames(loc: ir.Location) -> tuple[Frame, ...]:
         if position is not None:
             is_function = name is not None and _is_function(name, child, inside)
             if not _is_buffer(position, name):
-                found.append(Frame(position.file, *position.start, name if is_function else None))
+                frame = Frame(position.file, *position.start, name if is_function else None)
+                yield frame, position.end
         elif named is not None:
             pending.append((child, True))
         else:
-            parts = (frames(part) for part in fused_parts(loc))
-            found += next((part for part in parts if part), ())
-    return tuple(found)
+            parts = (list(_frames_and_ends(part)) for part in fused_parts(loc))
+            yield from next((part for part in parts if part), [])
 
 
 def source_line(loc: ir.Location) -> str | None:
     """The innermost Python line, as `train.py:31`; None where there is no Python location."""
     innermost = next(iter(frames(loc)), None)
     return None if innermost is None else f"{innermost.file}:{innermost.line}"
+
+
+def call_lines(loc: ir.Location) -> str | None:
+    """The Python lines that led to an op, outermost first, as `train.py:31 > layers.py:20`: the
+    innermost few of those that jax records, up to the jitted function that the op lies in or, in
+    older versions, up to the program's start. None where there are none."""
+    lines = list(dict.fromkeys(f"{frame.file}:{frame.line}" for frame in frames(loc)))
+    return " > ".join(reversed(lines[:_SHOWN])) or None
 
 
 def buffer_position(loc: ir.Location) -> tuple[int, int] | None:

@@ -1,11 +1,12 @@
 """Modules in files: read and written as MLIR text, bytecode or StableHLO portable artifact.
 
 Each may be wrapped in gzip. The format is recognised by content, and output follows the input
-unless asked otherwise.
+unless asked otherwise. XLA's HLO text can be read, and not written.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
 from dataclasses import dataclass
 
@@ -18,17 +19,34 @@ from schedscope._mlir import (
     bytecode_of,
     diagnostics,
     ir,
+    jaxlib_version,
     make_context,
     portable_from_bytes,
     portable_to_bytes,
     stablehlo_export_version,
+    stablehlo_from_hlo,
     stablehlo_version,
 )
 from schedscope.errors import FileError, SchedscopeError
-from schedscope.formats import GZIP_MAGIC, Format, foreign, format_of, portable_version
+from schedscope.formats import (
+    GZIP_MAGIC,
+    Format,
+    foreign,
+    format_of,
+    is_scheduled,
+    portable_version,
+)
 from schedscope.locations import buffer_position, source_line
 
 WANTED = "wanted: StableHLO as MLIR text, MLIR bytecode or a portable artifact"
+_HLO_REFUSED = (
+    f"this is HLO text; {WANTED}, as lowered.as_text(debug_info=True) or JAX_DUMP_IR_TO gives "
+    "(HLO text cannot go back to jax; `schedscope lint` reads it)"
+)
+_SCHEDULED_REFUSED = (
+    "this is HLO text that XLA has optimized and scheduled; wanted: what XLA was given, "
+    "the file of the same dump whose name ends in before_optimizations.txt"
+)
 
 
 @dataclass(frozen=True)
@@ -50,14 +68,16 @@ class Source:
     """The file's name in messages."""
 
 
-def read(data: bytes, name: str) -> Source:
-    """The module in `data`. Raises FileError, and prints nothing."""
+def read(data: bytes, name: str, *, hlo: bool = False) -> Source:
+    """The module in `data`; with `hlo` HLO text, too. Raises FileError, and prints nothing."""
     gzipped = data.startswith(GZIP_MAGIC)
     content = _gunzip(data, name) if gzipped else data
     what = foreign(content)
     if what is not None:
         raise FileError(name, f"this is {what}; {WANTED}")
     format = format_of(content)
+    if format == "hlo":
+        content = _from_hlo(content, name, allowed=hlo)
     version = portable_version(content)
     context = make_context()
     module = _parse(content, format, context, name)
@@ -71,8 +91,10 @@ def read(data: bytes, name: str) -> Source:
 
 def write(source: Source, emit: Format | None = None) -> bytes:
     """The module as it is now, in the form of its file, or in the form `emit`. Gzip is kept."""
-    _verify(source)
     format = emit or source.format
+    if format == "hlo":
+        raise FileError(source.name, _HLO_REFUSED)
+    _verify(source)
     if format == "text":
         content = text_of(source)
     elif format == "bytecode":
@@ -96,6 +118,32 @@ def text_of_file(source: Source) -> bytes:
     if source.format != "text":
         return text_of(source)
     return _gunzip(source.data, source.name) if source.gzipped else source.data
+
+
+def _from_hlo(content: bytes, name: str, allowed: bool) -> bytes:
+    if not allowed:
+        raise FileError(name, _HLO_REFUSED)
+    if is_scheduled(content):
+        raise FileError(name, _SCHEDULED_REFUSED)
+    try:
+        return stablehlo_from_hlo(content.decode())
+    except NotImplementedError as error:
+        what = "HLO text, which this jaxlib cannot read; jaxlib 0.6.0 to 0.12 can"
+        raise FileError(name, what) from error
+    except RuntimeError as error:
+        raise _hlo_error(name, str(error)) from error
+
+
+_HLO_SYNTAX_ERROR = re.compile(r"was parsing (\d+):(\d+): error: ([^\n]*)")
+
+
+def _hlo_error(name: str, message: str) -> FileError:
+    """The first of XLA's reasons. An older XLA cannot read what a newer one writes."""
+    found = _HLO_SYNTAX_ERROR.search(message)
+    where = f"{name}:{found[1]}:{found[2]}" if found else name
+    what = found[3].strip() if found else message.strip().partition("\n")[0]
+    reader = f"jaxlib {jaxlib_version()} cannot read this HLO text"
+    return FileError(where, f"{reader}, which a newer XLA may have written: {what}")
 
 
 def _parse(content: bytes, format: Format, context: ir.Context, name: str) -> ir.Module:

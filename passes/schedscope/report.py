@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -69,6 +69,10 @@ class ScopeReport:
     notes: tuple[str, ...] = ()
     spell_out: Callable[[], Sequence[Group]] = tuple
     """Makes `groups`; a big module has many, and few are asked for."""
+    module: str = ""
+    """The module's name, as in `jit_step`; empty where it has none."""
+    renumbered: Mapping[int, int] = field(default_factory=dict)
+    """For every id that is not the user's, the id it had in the user's module."""
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -88,6 +92,7 @@ class ScopeReport:
     def to_json(self) -> dict[str, Any]:
         """The report as plain data for `json.dumps`."""
         return {
+            "module": self.module,
             "changed": self.changed,
             "groups": [_group_json(group) for group in self.groups],
             "clones": {name: list(clones) for name, clones in self.clones},
@@ -96,18 +101,20 @@ class ScopeReport:
             "notes": list(self.notes),
         }
 
+    def changes(self) -> list[str]:
+        """What became of each function's groups, a line each in words."""
+        if not self.changed:
+            return []
+        lines = list(_renumbering_lines(self.groups))
+        if self.keys:
+            keys = "1 combiner key keeps" if self.keys == 1 else f"{self.keys} combiner keys keep"
+            lines.append(f"{keys} collectives of different groups apart")
+        return lines
+
     def summary(self) -> list[str]:
-        """A few lines in words: what became of each function's groups, then warnings and notes."""
-        lines: list[str] = []
-        if self.changed:
-            lines += _renumbering_lines(self.groups)
-            if self.keys:
-                keys = (
-                    "1 combiner key keeps" if self.keys == 1 else f"{self.keys} combiner keys keep"
-                )
-                lines.append(f"{keys} collectives of different groups apart")
+        """A few lines in words: the changes, then warnings and notes."""
         return [
-            *lines,
+            *self.changes(),
             *(f"warning: {warning}" for warning in self.warnings),
             *(f"note: {note}" for note in self.notes),
         ]

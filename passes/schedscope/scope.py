@@ -47,14 +47,15 @@ def scope_module(module: ir.Module, options: ScopeOptions | None = None) -> Scop
     """
     options = options or ScopeOptions()
     with module.context, ir.Location.unknown(module.context), collector_paused():
+        module_name = name_of(module)
         if not holds_annotations(module):
-            return ScopeReport()
+            return ScopeReport(module=module_name)
         index = index_module(module)
         order = callees_first(index)
         if next(index.tags(), None) is None:
-            return ScopeReport(notes=tuple(_stray_notes(index)))
+            return ScopeReport(notes=tuple(_stray_notes(index)), module=module_name)
         with room_for(len(order)):
-            return _scoped(index, _name(module), options)
+            return _scoped(index, module_name, options)
 
 
 def check_calls(module: ir.Module) -> None:
@@ -84,13 +85,16 @@ def _scoped(index: Index, module_name: str, options: ScopeOptions) -> ScopeRepor
         tuple(separated(instantiator.given, planner.dataflow, accountant)),
         tuple(_notes(index, planner, numbering)),
         accountant.groups,
+        module_name,
+        accountant.renumbered(),
     )
     if changed:
         rewriter.write()
     return report
 
 
-def _name(module: ir.Module) -> str:
+def name_of(module: ir.Module) -> str:
+    """The module's name; empty where it has none."""
     attributes = module.operation.attributes
     return ir.StringAttr(attributes[SYMBOL]).value if SYMBOL in attributes else ""
 
