@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes a virtual environment with what tests and checks need, all but schedscope itself.
-#   scripts/make_env.sh PYTHON DIRECTORY
+#   scripts/make_env.sh PYTHON DIRECTORY [REQUIREMENTS]     by default the newest for this Python
 set -euo pipefail
 python=$1
 env=$2
@@ -12,10 +12,11 @@ if [[ $version < 3.11 ]]; then
         "name a newer one: make PYTHON=python3.12" >&2
     exit 1
 fi
-requirements=requirements/jax-0.12.txt
+newest=requirements/jax-0.12.txt
 if [[ $version == 3.11 ]]; then
-    requirements=requirements/jax-0.10.txt
+    newest=requirements/jax-0.10.txt
 fi
+requirements=${3:-$newest}
 
 echo "making $env: Python $version, $requirements"
 "$python" -m venv --clear "$env"

@@ -8,9 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from jax._src import compiler
 from jax._src.interpreters import mlir
-from jax._src.lib import xla_client
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 from jaxlib.mlir import ir
@@ -19,6 +17,7 @@ from tests.cases import registry
 from tests.cases.expected import ROWS
 from tests.cases.kit import Family
 from tests.cases.lowering import SHAPES, mesh
+from tests.jax_versions import compiled
 from tests.scoping import scope
 
 RUNNABLE = [name for name in ROWS if name != "two_streams"]  # its streams are a GPU's
@@ -38,16 +37,10 @@ def inputs() -> list[jax.Array]:
 @cache
 def run(module: bytes) -> list[bytes]:
     """Each device's result."""
-    devices = np.array(mesh().devices.flatten())
-    client = devices[0].client
-    quick: Any = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-    options = compiler.get_compile_options(1, 4, devices.reshape(1, 4), quick, backend=client)
-    device_list: Any = xla_client.DeviceList(tuple(devices))
+    quick = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
     with mlir.make_ir_context():
         parsed = ir.Module.parse(module)
-        executable: Any = compiler.backend_compile_and_load(
-            client, parsed, device_list, options, []
-        )
+        executable = compiled(parsed, list(mesh().devices.flat), quick)
         [main] = [op for op in parsed.body.operations if '"main"' in _symbol(op)]
         taken = len(main.operation.regions[0].blocks[0].arguments)
     [parts] = executable.execute_sharded(inputs()[:taken]).disassemble_into_single_device_arrays()

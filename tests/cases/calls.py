@@ -6,10 +6,9 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import PartitionSpec as P
 
 from tests.cases.kit import Function, Kit, group, metadata_call
-from tests.cases.lowering import mesh
+from tests.cases.lowering import mapped
 from tests.cases.registry import case, global_case
 
 
@@ -140,9 +139,7 @@ def shard_map_twice_global(kit: Kit) -> Function:
             z = x @ w
         return jnp.tanh(y + z)
 
-    mapped_layer = jax.shard_map(
-        layer, mesh=mesh(), in_specs=(P("i"), P()), out_specs=P("i"), check_vma=False
-    )
+    mapped_layer = mapped(layer)
     return lambda x, w: mapped_layer(mapped_layer(x, w), w)
 
 

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import jax
-
 from tests.cases.kit import Family
+from tests.jax_versions import CLOSED_CALLS, FORWARD_KEEPS_RESIDUALS
 from tests.xla.compilers import Kind, Target
 
-CLOSED_CALLS = jax.__version_info__ < (0, 11)
+RESIDUAL = "subtract" if CLOSED_CALLS else "multiply"
 OPS = {
     "MOVE": {"gpu": "collective_permute", "tpu": "all_gather slice"},
     "BACK": {"gpu": "collective_permute", "tpu": "pad reduce_scatter"},
     "ROOT": {"gpu": "collective_permute", "tpu": "slice"},
-    "RESIDUAL": dict.fromkeys(("gpu", "tpu"), "subtract" if CLOSED_CALLS else "multiply"),
+    "RESIDUAL": dict.fromkeys(("gpu", "tpu"), RESIDUAL if FORWARD_KEEPS_RESIDUALS else ""),
 }
 """ROOT makes the collective's result, RESIDUAL what the backward pass of tanh wants."""
 

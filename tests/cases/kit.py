@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
-from jax.experimental.scheduling_groups import xla_metadata_call
 from jax.experimental.xla_metadata import set_xla_metadata
+
+from tests.jax_versions import compute_on, xla_metadata_call
 
 Family = Literal["gpu", "tpu"]
 """GPU keeps collective-permutes in a group, TPU does not; so each gets a collective of its own."""
@@ -31,20 +32,13 @@ def group(annotation: int | str, **others: Any) -> AbstractContextManager[Any]:
 
 def metadata_call(annotation: str, function: Function) -> Function:
     """Tags the call only."""
-    tagged: Function = xla_metadata_call(_scheduling_group_id=annotation)(function)
+    tagged: Function = xla_metadata_call(function, _scheduling_group_id=annotation)
     return tagged
 
 
 def on_stream(stream: int, function: Function) -> Function:
-    """Runs on a GPU stream of its own; the name of this moved with jax 0.11."""
-    from jax.experimental import compute_on as module
-
-    make: Any = getattr(module, "compute_on2", module.compute_on)
-    placed: Function = make(
-        jax.jit(function),
-        compute_type=f"gpu_stream:{stream}",
-        out_memory_spaces=jax.memory.Space.Device,
-    )
+    """Runs on a GPU stream of its own."""
+    placed: Function = compute_on(f"gpu_stream:{stream}", jax.jit(function))
     return placed
 
 

@@ -14,6 +14,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from tests.cases.kit import Family, Function
+from tests.jax_versions import shard_map
 
 PLATFORMS = {"gpu": "cuda", "tpu": "tpu", "cpu": "cpu"}
 SHAPES = ((1024, 256), (256, 256))
@@ -51,9 +52,7 @@ def mesh() -> Mesh:
 
 def mapped(function: Function) -> Function:
     """Sees the shard of x that one device holds."""
-    result: Function = jax.shard_map(
-        function, mesh=mesh(), in_specs=(P("i"), P()), out_specs=P("i"), check_vma=False
-    )
+    result: Function = shard_map(function, mesh=mesh(), in_specs=(P("i"), P()), out_specs=P("i"))
     return result
 
 

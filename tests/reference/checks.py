@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from tests.jax_versions import SHARDY
 from tests.reference.inlined import Body, Computation, Op, group_of
 from tests.reference.modules import described, groups
 from tests.reference.rule import AS_NEEDED, Rule, partition
@@ -20,6 +21,9 @@ COLLECTIVES = (
     "collective_permute",
     "reduce_scatter",
 )
+KEYED = COLLECTIVES if SHARDY else (*COLLECTIVES, "convolution", "dot", "dot_general", "reduce")
+"""What may get a combiner_key. Without manual computations the pass cannot know that XLA's
+partitioner will make no collectives of the others."""
 OWNED = ("_scheduling_group_id", "combiner_key", "_scheduling_group_scope")
 """The frontend attributes that the pass may write."""
 
@@ -145,7 +149,7 @@ def _lost_keys(old: Computation, new: Computation) -> Iterator[str]:
         key, kept = was.frontend.get("combiner_key"), now.frontend.get("combiner_key")
         if key is not None and not (kept or "").startswith(key):
             yield f"{was.label}: the combiner_key {key} became {kept}"
-        if key is None and kept is not None and now.kind not in COLLECTIVES:
+        if key is None and kept is not None and now.kind not in KEYED:
             yield f"{was.label} is no collective and got the combiner_key {kept}"
         if group_of(now.frontend) is None and key != kept:
             yield f"{was.label} is in no group and its combiner_key {key} became {kept}"

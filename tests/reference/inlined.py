@@ -26,6 +26,8 @@ Producers = frozenset[int]
 
 CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 MANUAL = ("sdy.manual_computation", "sdy.named_computation")
+OLD_NAMES = {"shmap_body": "manual", "None": "closed_call"}
+"""How jax 0.6 names what is a manual computation, and a closed call, in later ones."""
 BRANCHING = ("stablehlo.case", "stablehlo.if")
 KEPT = ("stablehlo.while", *BRANCHING)
 """Ops whose regions are computations; any other region is a small function of scalars."""
@@ -296,7 +298,8 @@ def _labels(block: Any) -> dict[int, str]:
         op = view.operation
         if op.name in CALLEES:
             callee = ir.FlatSymbolRefAttr(op.attributes[CALLEES[op.name]]).value
-            stems[position] = re.sub(r"(_\d+)+$", "", callee)
+            stem = re.sub(r"(_\d+)+$", "", callee)
+            stems[position] = OLD_NAMES.get(stem, stem)
         elif op.name in MANUAL:
             stems[position] = "manual"
         elif op.name in KEPT:
