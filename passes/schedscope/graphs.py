@@ -1,0 +1,279 @@
+"""Graphs of computations: bodies inlined at every call path, equal ops merged, dead ones marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from schedscope.equality import Equality
+from schedscope.flattening import Flat, Piece
+from schedscope.quiet import Quiet
+from schedscope.targets import Target
+
+OUTSIDE = 1 << 40
+"""Values from outside a computation are numbered downward from here, negative."""
+
+
+class Part(NamedTuple):
+    """A collective of which, with others, XLA makes one."""
+
+    op: int
+    frame: int
+    group: int | None
+
+
+@dataclass(eq=False, slots=True)
+class Graph:
+    """One computation. Lists named alike run over its nodes, in program order."""
+
+    piece: Piece
+    inliner: Inliner
+    frame: int
+    """The call path of the piece itself."""
+    ops: list[int] = field(default_factory=list)
+    frames: list[int] = field(default_factory=list)
+    operands: list[tuple[int, ...]] = field(default_factory=list)
+    """Nodes; negative numbers are constants and what comes from outside."""
+    groups: dict[int, int] = field(default_factory=dict)
+    """The nodes that carry a group's id."""
+    results: list[int] = field(default_factory=list)
+    effects: list[int] = field(default_factory=list)
+    chains: set[int] = field(default_factory=set)
+    """Of the nodes that stand for more than one op, those that stand for a chain of ops of one
+    operand."""
+    used: list[bool] = field(default_factory=list)
+    merged: dict[int, list[Part]] = field(default_factory=dict)
+    """The nodes that are several collectives made one, and which; each result is taken out of
+    such a node by an op of its own."""
+
+    @property
+    def inlines(self) -> bool:
+        return self.inliner.inlines
+
+
+class Inliner:
+    def __init__(self, flat: Flat, target: Target, keep_calls: bool = False) -> None:
+        """With `keep_calls` calls are ops like any other."""
+        self.flat = flat
+        self.frames: list[tuple[int, int]] = []
+        """Call paths: the frame around each, and the op."""
+        self._target = target
+        self._keep_calls = keep_calls
+        self._quiet = Quiet(flat)
+        self._waiting: list[tuple[Piece, int]] = []
+        self._met: set[Piece] = set()
+
+    def graphs(self) -> Iterator[Graph]:
+        """Those that hold a group, from the entries inward."""
+        entries = list(self.flat.functions) if self._keep_calls else self.flat.entries()
+        self._waiting = [(self.flat.functions[name], -1) for name in reversed(entries)]
+        while self._waiting:
+            piece, frame = self._waiting.pop()
+            if piece in self._met:
+                continue
+            self._met.add(piece)
+            below = len(self._waiting)
+            if self._quiet.holds_group(piece, not self._keep_calls):
+                yield self._graph(piece, frame)
+            else:
+                self.pass_over(piece, frame)
+            self._waiting[below:] = reversed(self._waiting[below:])
+
+    def _graph(self, piece: Piece, frame: int) -> Graph:
+        graph = Graph(piece, self, frame)
+        function = self.flat.functions[piece.function]
+        count = function.last_value - function.first_value
+        values = list(range(-OUTSIDE, -OUTSIDE - count, -1))
+        builder = _Builder(self, graph)
+        graph.results = builder.splice(piece, function.first_value, values, frame)
+        graph.used = _used(graph)
+        return graph
+
+    def pass_over(self, piece: Piece, frame: int) -> None:
+        """Looks for computations below a piece that holds no group itself."""
+        if not self._quiet.reaches(piece):
+            return
+        pending = [(piece, frame)]
+        while pending:
+            piece, frame = pending.pop()
+            for op in piece.ops:
+                self.meet_computations(op, frame)
+                inner = self.inlined(op)
+                if inner is not None and inner not in self._met and self._quiet.reaches(inner):
+                    self._met.add(inner)
+                    pending.append((inner, self.step(frame, op)))
+
+    def inlined(self, op: int) -> Piece | None:
+        """The piece that XLA splices in place of an op."""
+        callee = self.flat.callees.get(op)
+        if callee is not None:
+            return None if self._keep_calls else self.flat.functions[callee]
+        for piece in self.flat.regions.get(op, ()):
+            if piece.spliced and not self._is_apart(op):
+                return piece
+        return None
+
+    def _is_apart(self, op: int) -> bool:
+        return self._target.manual_apart and self.flat.names[op] == "sdy.manual_computation"
+
+    def step(self, frame: int, op: int) -> int:
+        self.frames.append((frame, op))
+        return len(self.frames) - 1
+
+    def meet_computations(self, op: int, frame: int) -> None:
+        """Notes the computations that an op holds, to be made into graphs later."""
+        for piece in self.flat.regions.get(op, ()):
+            alone = not piece.spliced or self._is_apart(op)
+            if alone and piece not in self._met and self._quiet.reaches(piece):
+                self._waiting.append((piece, self.step(frame, op)))
+        for name in self.flat.outlined.get(op, ()):
+            piece = self.flat.functions[name]
+            if not self._keep_calls and piece not in self._met and self._quiet.reaches(piece):
+                self._waiting.append((piece, self.step(frame, op)))
+
+    def is_new(self, piece: Piece) -> bool:
+        """Whether nobody has looked below the piece yet, and a group is there."""
+        new = piece not in self._met and self._quiet.reaches(piece)
+        if new:
+            self._met.add(piece)
+        return new
+
+    def is_quiet(self, piece: Piece) -> bool:
+        return not self._quiet.is_loud(piece)
+
+    @property
+    def inlines(self) -> bool:
+        return not self._keep_calls
+
+    @property
+    def quiet(self) -> Quiet:
+        return self._quiet
+
+    @property
+    def hands_id_to_root(self) -> bool:
+        """Whether a call's id goes to what makes its results, where that has none."""
+        return self._target.family == "gpu"
+
+
+class _Builder:
+    def __init__(self, inliner: Inliner, graph: Graph) -> None:
+        self._inliner = inliner
+        self._graph = graph
+        self._flat = inliner.flat
+        self._equality = Equality(inliner.flat)
+
+    def splice(self, piece: Piece, first: int, values: list[int], frame: int) -> list[int]:
+        """Adds the ops of a piece; returns what its results are. `values` are those of the
+        function around it, from number `first` on."""
+        flat, graph, inliner = self._flat, self._graph, self._inliner
+        special = flat.callees.keys() | flat.regions.keys() | flat.outlined.keys() | flat.effects
+        names, first_result, result_count = flat.names, flat.first_result, flat.result_count
+        all_operands, marks, known = flat.operands, flat.marks, self._equality.known
+        for op in piece.ops:
+            used = tuple([values[each - first] if each >= 0 else each for each in all_operands[op]])
+            node = -1
+            if op in special:
+                if op in flat.effects:
+                    graph.effects.append(len(graph.ops))
+                inner = inliner.inlined(op)
+                if inner is not None:
+                    results = self._inline(op, inner, used, first, values, frame)
+                    at = first_result[op] - first
+                    values[at : at + len(results)] = results
+                    continue
+                inliner.meet_computations(op, frame)
+                if op in flat.regions:
+                    used += tuple([values[each - first] for each in inliner.quiet.captures(op)])
+            else:
+                key = names[op], used
+                found = known.get(key)
+                if found is None:
+                    known[key] = len(graph.ops)
+                else:
+                    node = self._equality.node(found, op, used, graph.ops)
+            if node < 0:
+                node = len(graph.ops)
+                graph.ops.append(op)
+                graph.frames.append(frame)
+                graph.operands.append(used)
+                if op in marks:
+                    group = marks[op].group
+                    if group is not None:
+                        graph.groups[node] = group
+            at = first_result[op] - first
+            for result in range(at, at + result_count[op]):
+                values[result] = node
+        return [values[each - first] if each >= 0 else each for each in piece.results]
+
+    def _inline(
+        self,
+        op: int,
+        inner: Piece,
+        used: tuple[int, ...],
+        first: int,
+        values: list[int],
+        frame: int,
+    ) -> list[int]:
+        inliner = self._inliner
+        is_call = op in self._flat.callees
+        mark = self._flat.marks.get(op)
+        handed = mark.group if mark is not None and inliner.hands_id_to_root else None
+        if is_call and handed is None and inliner.is_quiet(inner):
+            if inliner.is_new(inner):
+                inliner.pass_over(inner, inliner.step(frame, op))
+            return self._skip(op, inner, used, frame)
+        deeper = inliner.step(frame, op)
+        if is_call:
+            count = inner.last_value - inner.first_value
+            first, values = inner.first_value, [0] * count
+        for argument, value in zip(inner.arguments, used, strict=False):
+            values[argument - first] = value
+        start = len(self._graph.ops)
+        results = self.splice(inner, first, values, deeper)
+        if handed is not None:
+            for each in results:
+                if each >= start:
+                    self._graph.groups.setdefault(each, handed)
+        return results
+
+    def _skip(self, op: int, inner: Piece, used: tuple[int, ...], frame: int) -> list[int]:
+        """One node for each result of a call below which there is nothing to see."""
+        graph, known = self._graph, self._equality.known
+        found = []
+        for number, result in enumerate(self._inliner.quiet.results(inner)):
+            if result.constant is not None:
+                found.append(result.constant)
+                continue
+            arguments = tuple([used[each] for each in result.arguments])
+            key = (f"{inner.function}#{number}", arguments)
+            node = known.get(key)
+            if node is None:
+                node = known[key] = len(graph.ops)
+                graph.ops.append(op)
+                graph.frames.append(frame)
+                graph.operands.append(arguments)
+                if result.is_chain:
+                    graph.chains.add(node)
+            found.append(node)
+        return found
+
+
+def _used(graph: Graph) -> list[bool]:
+    """What a result or an effect needs."""
+    used = [False] * len(graph.ops)
+    for node in (*graph.results, *graph.effects):
+        if node >= 0:
+            used[node] = True
+    operands = graph.operands
+    for node in range(len(used) - 1, -1, -1):
+        if used[node]:
+            for each in operands[node]:
+                if each >= 0:
+                    used[each] = True
+    return used
+
+
+def is_constant(operand: int) -> bool:
+    """Of a graph's operand: whether it is neither a node nor from outside."""
+    return -OUTSIDE < operand < 0

@@ -1,0 +1,27 @@
+"""Collectives of different groups that XLA's combiner makes one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schedscope.xla_view import Computation, Node, View
+
+
+class Merge(NamedTuple):
+    """Collectives of several groups that XLA makes one op, whose id it then cannot read."""
+
+    groups: tuple[int, ...]
+    nodes: tuple[Node, ...]
+    """All that become the one op, those of no group too."""
+    computation: Computation
+
+
+def merges(view: View) -> list[Merge]:
+    """One for each op that would carry several ids."""
+    found = []
+    for computation in view.computations:
+        for node, parts in computation.graph.merged.items():
+            groups = tuple(dict.fromkeys(part.group for part in parts if part.group is not None))
+            if len(groups) > 1:
+                found.append(Merge(groups, tuple(computation.parts(node)), computation))
+    return found

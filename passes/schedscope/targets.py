@@ -1,0 +1,106 @@
+"""What each XLA keeps, checks and merges, as tables.
+
+Measured on XLA:GPU of jax 0.10.2 and 0.12.0.1 (for an H100) and on libtpu 0.0.52 (v5e, v6e, tpu7x).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Family = Literal["gpu", "tpu"]
+
+_REDUCING = ("all_gather", "all_reduce", "reduce_scatter")
+_MOVING = ("all_to_all", "collective_broadcast", "collective_permute")
+
+
+@dataclass(frozen=True)
+class Target:
+    """One compiler."""
+
+    name: str
+    family: Family
+    members: frozenset[str]
+    """Ops whose annotation survives to the gap check."""
+    asynchronous: frozenset[str]
+    """The members that make a group worth keeping: a group without one is dropped."""
+    id_limit: int
+    """The first group id that is too large."""
+    keeps_single: bool
+    """Whether a group of one op stays: where a collective is two, its start and its done."""
+    checks_functions: bool
+    """Whether gaps are sought in every function before calls are inlined, too."""
+    fills: bool
+    """Whether a chain of ops of one operand and one user between two members is made part of the
+    group."""
+    fuses_before_check: bool
+    """Whether elementwise ops are fused before gaps are sought: a fusion of one operand counts as
+    one op of one operand."""
+    combines: frozenset[str]
+    """Collectives that are merged across groups before the check."""
+    combined_bytes: int
+    """How much may be merged into one."""
+    copies: frozenset[str]
+    """Collectives that work in place: an operand with other users is copied first."""
+    stuck_on_cycles: bool
+    """Whether groups that wait for each other stop the scheduler."""
+    scheduled: frozenset[str]
+    """The members that are still members when groups are scheduled: the others' annotation goes
+    with the last legalizer."""
+    manual_apart: bool
+    """Whether a manual computation is still a computation of its own at the check."""
+    crashes: frozenset[str]
+    """Ops that crash the compiler where they carry an annotation."""
+    aborts_on_mixed_order: bool
+    """Whether members that differ in keep_original_sequence_order_in_group abort the process."""
+
+
+def _ops(*names: str) -> frozenset[str]:
+    return frozenset(f"stablehlo.{name}" for name in names)
+
+
+_COMPUTE = ("case", "convolution", "custom_call", "dot", "dot_general", "if")
+
+GPU = Target(
+    name="gpu",
+    family="gpu",
+    members=_ops(*_REDUCING, *_MOVING),
+    asynchronous=_ops(*_REDUCING, *_MOVING),
+    id_limit=2**31,
+    keeps_single=True,
+    checks_functions=False,
+    fills=True,
+    fuses_before_check=True,
+    combines=_ops(*_REDUCING, "collective_permute"),
+    combined_bytes=30 * 1024 * 1024 + 7,
+    copies=_ops("all_reduce"),
+    stuck_on_cycles=False,
+    scheduled=frozenset(),
+    manual_apart=False,
+    crashes=frozenset(),
+    aborts_on_mixed_order=True,
+)
+GPU_0_10 = replace(GPU, name="gpu-0.10", fills=False, crashes=_ops("all_to_all"))
+"""XLA:GPU of jax 0.10.2: fills nothing, and dies of a signal at an annotated all_to_all."""
+V5E = Target(
+    name="v5e",
+    family="tpu",
+    members=_ops(*_REDUCING, *_COMPUTE),
+    asynchronous=_ops(*_REDUCING),
+    id_limit=2**63,
+    keeps_single=False,
+    checks_functions=True,
+    fills=True,
+    fuses_before_check=False,
+    combines=frozenset(),
+    combined_bytes=0,
+    copies=frozenset(),
+    stuck_on_cycles=True,
+    scheduled=_ops("all_gather", "reduce_scatter", *_COMPUTE),
+    manual_apart=False,
+    crashes=frozenset(),
+    aborts_on_mixed_order=False,
+)
+V6E = replace(V5E, name="v6e", stuck_on_cycles=False)
+TPU7X = replace(V5E, name="tpu7x", stuck_on_cycles=False, manual_apart=True)
+TARGETS: dict[str, Target] = {each.name: each for each in (GPU, GPU_0_10, V5E, V6E, TPU7X)}

@@ -1,0 +1,145 @@
+"""A module as XLA sees it when it checks scheduling groups: one graph for each computation.
+
+Every call is inlined, at every path. What is below a call and holds neither a group nor a
+collective is one node for each result that its arguments reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from schedscope._mlir import ir
+from schedscope.combining import combined
+from schedscope.flattening import Flat, Mark, Piece, flatten
+from schedscope.graphs import Graph, Inliner, Part
+from schedscope.membership import Membership, settle
+from schedscope.targets import Target
+
+
+class Step(NamedTuple):
+    """One step of a call path: an op that inlines a body, or has a body of its own."""
+
+    op: ir.Operation
+    callee: str | None
+    """The function inlined; None for a region."""
+
+
+class Node(NamedTuple):
+    """An op at one call path."""
+
+    name: str
+    """As in `stablehlo.add`; `copy` for the copy that XLA makes of `op`'s operand."""
+    op: ir.Operation
+    path: tuple[Step, ...]
+    """From the entry inward; for a loop body or branch, of the first instance that holds it."""
+    group: int | None
+    """The id in the op's annotation; None where there is none or a part of a chain is filled."""
+    is_member: bool
+    number: int
+    """In the computation's graph."""
+
+    @property
+    def location(self) -> ir.Location:
+        return self.op.location
+
+
+@dataclass(eq=False)
+class Computation:
+    """What XLA schedules as one."""
+
+    flat: Flat
+    graph: Graph
+    membership: Membership
+    inlined: bool = True
+    """False where calls are still calls: the check that libtpu makes before it inlines."""
+
+    @property
+    def function(self) -> str:
+        """The function whose body, or a region of it, the computation is."""
+        return self.graph.piece.function
+
+    def node(self, index: int) -> Node:
+        graph = self.graph
+        group = graph.groups.get(index)
+        return self._node(index, Part(graph.ops[index], graph.frames[index], group))
+
+    def parts(self, index: int) -> list[Node]:
+        """The collectives that a node was made of, each with its own group."""
+        return [self._node(index, part) for part in self.graph.merged.get(index, ())]
+
+    def _node(self, index: int, part: Part) -> Node:
+        name, op = self.flat.names[part.op], self.flat.ops[part.op]
+        is_member = index in self.membership.group_of
+        return Node(name, op, self._path(part.frame), part.group, is_member, index)
+
+    def nodes(self) -> Iterator[Node]:
+        """All that are used, in program order."""
+        return (self.node(index) for index, used in enumerate(self.graph.used) if used)
+
+    def members(self, group: int) -> list[Node]:
+        return [self.node(index) for index in self.membership.members.get(group, ())]
+
+    def annotated(self) -> list[Node]:
+        """The nodes that carry a group's id, members or not, dead or merged ones left out."""
+        return [self.node(index) for index in self.graph.groups if self.graph.used[index]]
+
+    def _path(self, frame: int) -> tuple[Step, ...]:
+        found: list[Step] = []
+        while frame >= 0:
+            frame, op = self.graph.inliner.frames[frame]
+            found.append(Step(self.flat.ops[op], self.flat.callees.get(op)))
+        return tuple(reversed(found))
+
+
+class MarkedOp(NamedTuple):
+    """An op with an annotation, wherever it lies, once however often it is inlined."""
+
+    op: ir.Operation
+    mark: Mark
+    number: int
+
+
+@dataclass(eq=False)
+class View:
+    """The module for one target."""
+
+    flat: Flat
+    target: Target
+    computations: list[Computation] = field(default_factory=list)
+    """Those that hold a group, outer ones first; a loop body or branch of a function that is
+    inlined many times is here once."""
+    functions: list[Computation] = field(default_factory=list)
+    """Where the target checks functions before it inlines them, each one that holds a group."""
+
+    @cached_property
+    def marked(self) -> list[MarkedOp]:
+        return [
+            MarkedOp(self.flat.ops[number], mark, number)
+            for number, mark in self.flat.marks.items()
+            if mark.text is not None or mark.malformed is not None
+        ]
+
+
+def view(module: ir.Module, target: Target) -> View:
+    """What XLA for `target` sees of `module`."""
+    return view_of(flatten(module), target)
+
+
+def view_of(flat: Flat, target: Target) -> View:
+    """The same, of a module flattened before: for several targets."""
+    made = View(flat, target)
+    inliner = Inliner(flat, target)
+    graphs = [combined(graph, target) for graph in inliner.graphs()]
+    for graph, membership in zip(graphs, settle(graphs, target), strict=True):
+        made.computations.append(Computation(flat, graph, membership))
+    if target.checks_functions:
+        bodies = list(Inliner(flat, target, keep_calls=True).graphs())
+        for graph, membership in zip(bodies, settle(bodies, target), strict=True):
+            made.functions.append(Computation(flat, graph, membership, inlined=False))
+    return made
+
+
+__all__ = ["Computation", "MarkedOp", "Node", "Piece", "Step", "View", "view", "view_of"]

@@ -1,0 +1,1 @@
+"""Does lint's picture of a module agree with the real compilers?"""

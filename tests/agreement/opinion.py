@@ -1,0 +1,52 @@
+"""What lint's picture of a module says XLA will say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from schedscope import aborts, gap_search, group_cycles, ids, late_fusion, merging
+from schedscope._mlir import ir, make_context
+from schedscope.targets import Target
+from schedscope.xla_view import view
+
+from tests.xla.compilers import Kind
+
+
+@dataclass(frozen=True)
+class Opinion:
+    kind: Kind
+    groups: tuple[int, ...] = ()
+    """Every group that XLA could name."""
+    others: tuple[Kind, ...] = field(default=())
+    """Further kinds of refusal that the module is good for."""
+
+    @property
+    def ok(self) -> bool:
+        return self.kind == "ok"
+
+
+def opinion(source: str | bytes, target: Target) -> Opinion:
+    with make_context():
+        seen = view(ir.Module.parse(source), target)
+        found: dict[Kind, tuple[int, ...]] = {}
+        if any(problem.is_read for problem in ids.problems(seen)):
+            found["malformed"] = ()
+        if any(aborts.crashes(seen)):
+            found["abort"] = ()
+        merged = {group for merge in merging.merges(seen) for group in merge.groups}
+        if merged:
+            found["two_ids"] = tuple(sorted(merged))
+        gapped = {gap.group for gap in gap_search.gaps(seen)}
+        if gapped:
+            found["gap"] = tuple(sorted(gapped))
+        if any(aborts.mixed_orders(seen)):
+            found.setdefault("abort", ())
+        if target.stuck_on_cycles:
+            waiting = {group for wait in group_cycles.waits(seen) for group in wait.groups}
+            waiting |= {group for group, _ in late_fusion.torn(seen)}
+            if waiting:
+                found["stuck"] = tuple(sorted(waiting))
+    if not found:
+        return Opinion("ok")
+    kind = next(iter(found))
+    return Opinion(kind, found[kind], tuple(found)[1:])

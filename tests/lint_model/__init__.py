@@ -1,0 +1,1 @@
+"""What XLA sees of a module, on modules of a few ops."""

@@ -1,0 +1,58 @@
+"""What XLA refuses, or dies of, beside gaps."""
+
+from __future__ import annotations
+
+import pytest
+from schedscope import aborts, ids
+from schedscope.late_fusion import torn
+
+from tests.lint_model.modules import add, dot, function, gather, permute, seen, sine
+
+
+def problems(target: str, *functions: str) -> list[bool]:
+    with seen(target, *functions) as view:
+        return [problem.is_read for problem in ids.problems(view)]
+
+
+@pytest.mark.parametrize("text", ["abc", "-1", "1:2:3", "0:x", ""])
+def test_a_member_that_cannot_be_read(text: str) -> None:
+    assert problems("v5e", function(gather("r", "x", text))) == [True]
+
+
+def test_what_is_dropped_is_not_read() -> None:
+    assert problems("v5e", function(permute("r", "x", "abc"))) == [False]
+    assert problems("gpu", function(permute("r", "x", "abc"))) == [True]
+
+
+def test_an_id_too_large() -> None:
+    body = function(gather("r", "x", 2**31))
+    assert problems("gpu", body) == [True]
+    assert problems("v5e", body) == []
+
+
+def test_an_all_to_all_kills_an_older_xla() -> None:
+    move = permute("r", "x", 0).replace("collective_permute", "all_to_all")
+    splits = "split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 2 : i64"
+    pairs = "source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>"
+    groups = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
+    body = function(move.replace(pairs, f"{splits}, {groups}"))
+    for target, count in (("gpu", 0), ("gpu-0.10", 1)):
+        with seen(target, body) as view:
+            assert len(list(aborts.crashes(view))) == count
+
+
+def test_members_that_differ_in_their_order() -> None:
+    kept = "keep_original_sequence_order_in_group = true, "
+    first = permute("y", "x", 0).replace("_scheduling", kept + "_scheduling")
+    for second, found in ((permute("r", "y", 0), 1), (first.replace("%y", "%r"), 0)):
+        with seen("gpu", function(first, second)) as view:
+            assert len(list(aborts.mixed_orders(view))) == found
+
+
+def test_a_dot_fused_with_what_waits_for_its_group() -> None:
+    """The permute is outside the group, and the dot is one op with the add after it."""
+    parts = gather("y", "x", 0), permute("p", "y"), dot("z", "x", "w", 0)
+    with seen("v5e", function(*parts, add("r", "p", "z"))) as view:
+        assert [group for group, _ in torn(view)] == [0]
+    with seen("v5e", function(*parts, sine("s", "z"), add("r", "p", "x"))) as view:
+        assert list(torn(view)) == []
