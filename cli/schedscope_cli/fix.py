@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from argparse import Namespace, RawDescriptionHelpFormatter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schedscope_cli import files
 from schedscope_cli.messages import complaint, say
+from schedscope_cli.options import add_scope_options
 from schedscope_cli.status import CLEAN, FAILED, FOUND
 
 if TYPE_CHECKING:
@@ -53,10 +54,7 @@ def add_parser(commands: Any) -> None:
     formats = ("text", "bytecode", "portable")
     add("--emit", choices=formats, help="the result's format (default: that of FILE)")
     add("--report", metavar="R.json", help="say there, in JSON, what was done call by call")
-    every = "separate all calls, also those that could run at the same time"
-    add("--every-call-site", action="store_true", help=every)
-    keep = "ids that span calls on purpose, such as 0,3: leave them whole"
-    add("--keep-global", type=_ids, default=frozenset(), metavar="IDS", help=keep)
+    add_scope_options(parser)
 
 
 def run(arguments: Namespace) -> int:
@@ -78,7 +76,8 @@ class _Outcome(NamedTuple):
 
     name: str
     status: int
-    report: ScopeReport | None
+    record: dict[str, Any] | None
+    """For --report."""
     problem: str | None
 
 
@@ -87,18 +86,19 @@ def _attempt(path: str, arguments: Namespace) -> _Outcome:
 
     name = files.display_name(path)
     try:
-        report = _fix(path, name, arguments)
+        changed, record = _fix(path, name, arguments)
     except BrokenPipeError:
         raise
     except (SchedscopeError, OSError) as error:
         problem = complaint(name, error)
         say(problem)
         return _Outcome(name, FAILED, None, problem)
-    status = FOUND if arguments.check and report.changed else CLEAN
-    return _Outcome(name, status, report, None)
+    status = FOUND if arguments.check and changed else CLEAN
+    return _Outcome(name, status, record, None)
 
 
-def _fix(path: str, name: str, arguments: Namespace) -> ScopeReport:
+def _fix(path: str, name: str, arguments: Namespace) -> tuple[bool, dict[str, Any] | None]:
+    """Whether the file changes, and what --report says of it."""
     from schedscope import ScopeOptions, modules, scope_module
     from schedscope.scope import check_calls
 
@@ -116,7 +116,13 @@ def _fix(path: str, name: str, arguments: Namespace) -> ScopeReport:
     elif not arguments.check:
         _write_result(source, report.changed, path, arguments)
     _summarize(report, name, arguments)
-    return report
+    return report.changed, _record(source, report) if arguments.report is not None else None
+
+
+def _record(source: Source, report: ScopeReport) -> dict[str, Any]:
+    from schedscope.record import record_of  # looks for gaps, which a mere fix need not know
+
+    return record_of(source.module, report)
 
 
 def _write_result(source: Source, changed: bool, path: str, arguments: Namespace) -> None:
@@ -166,8 +172,8 @@ def _write_report(path: str, outcomes: list[_Outcome]) -> bool:
 
     records = [
         {"file": outcome.name, "error": outcome.problem}
-        if outcome.report is None
-        else {"file": outcome.name, "report": outcome.report.to_json()}
+        if outcome.record is None
+        else {"file": outcome.name, "report": outcome.record}
         for outcome in outcomes
     ]
     document = records if len(records) > 1 else records[0].get("report", records[0])
@@ -189,13 +195,6 @@ def _is_writable(path: str) -> bool:
         say(complaint(path, error))
         return False
     return True
-
-
-def _ids(text: str) -> frozenset[int]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdecimal() for part in parts):
-        raise ArgumentTypeError(f"{text!r} is not a list of group ids, such as 0,3")
-    return frozenset(map(int, parts))
 
 
 def _contradiction(arguments: Namespace) -> str | None:

@@ -13,6 +13,7 @@ import pytest
 import schedscope as library
 from schedscope import modules
 from schedscope.formats import Format
+from schedscope.record import record_of
 from schedscope_cli import files
 
 from tests.cli.conftest import Command
@@ -229,8 +230,17 @@ def test_the_report_of_one_file_is_the_librarys(
     path = tmp_path / "report.json"
     assert schedscope("fix", "--in-place", twice, "--report", path).status == 0
     source = modules.read(TWICE.encode(), "twice.mlir")
-    expected = json.loads(json.dumps(library.scope_module(source.module).to_json()))
-    assert json.loads(path.read_text()) == expected
+    report = library.scope_module(source.module)
+    assert json.loads(path.read_text()) == record_of(source.module, report)
+
+
+def test_gaps_are_looked_for_only_for_a_report(twice: Path) -> None:
+    code = "import sys; from schedscope_cli.main import main; main(sys.argv[1:]); "
+    code += "print('schedscope.gap_search' in sys.modules, file=sys.stderr)"
+    for more, loaded in (([], "False"), (["--report", os.devnull], "True")):
+        command = [sys.executable, "-c", code, "fix", str(twice), "--check", *more]
+        process = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert process.stderr.splitlines()[-1] == loaded
 
 
 def test_the_report_may_go_to_standard_output(schedscope: Command, twice: Path) -> None:

@@ -13,7 +13,6 @@ import importlib.util
 import json
 import os
 import platform
-import re
 import select
 import subprocess
 import sys
@@ -23,18 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-Target = Literal["gpu", "v5e", "v6e", "tpu7x"]
-Kind = Literal["ok", "gap", "two_ids", "stuck", "fusion", "malformed", "abort", "timeout", "other"]
-Option = str | int | bool | float
+from schedscope import refusal
 
-_KINDS: tuple[tuple[Kind, str], ...] = (
-    ("gap", r"annotation groups with gaps"),
-    ("two_ids", r"non-integer scheduling annotation group id.*annotation: \d+(,\d+)+$"),
-    ("malformed", r"non-integer|negative|more than 2 scheduling|^stoi"),
-    ("stuck", r"failed to find a node to schedule"),
-    ("fusion", r"fusion with multiple annotations"),
-)
-"""The error texts, first match wins: two ids that XLA joined also read "non-integer"."""
+Target = Literal["gpu", "v5e", "v6e", "tpu7x"]
+Kind = Literal["ok", "abort", "timeout", "other"] | refusal.Kind
+Option = str | int | bool | float
 
 _ENVIRONMENT = {
     "JAX_PLATFORMS": "cpu",
@@ -77,11 +69,8 @@ def _missing(module: str, package: str) -> str | None:
 
 
 def classify(message: str) -> Kind:
-    first_line = message.strip().split("\n", 1)[0]
-    for kind, pattern in _KINDS:
-        if re.search(pattern, first_line):
-            return kind
-    return "other"
+    found = refusal.refusal_in(message)
+    return "other" if found is None else found.kind
 
 
 class Compiler:
