@@ -15,18 +15,19 @@ from typing import Any
 from absl import app, flags
 from absl.flags import argparse_flags
 
-from schedscope_cli import fix
+from schedscope_cli import explain, fix, lint, rule, run
 from schedscope_cli.status import FAILED
 
-_COMMANDS = (fix,)
+_COMMANDS = (fix, lint, rule, explain, run)
 
 _DESCRIPTION = "XLA's scheduling groups, scoped to the call that made them."
 
 _EPILOG = """\
 exit status:
   0  done, or nothing to do
-  1  --check found something to do
+  1  found something: --check, lint
   2  could not do it
+run ends as the program does.
 """
 
 
@@ -73,7 +74,8 @@ def _parse(argv: Sequence[str]) -> Namespace:
     )
     for command in _COMMANDS:
         command.add_parser(commands)
-    return parser.parse_args(argv)
+    own, program = run.split(argv)
+    return parser.parse_args(own, Namespace(program=program))
 
 
 def _run(arguments: Namespace) -> int:

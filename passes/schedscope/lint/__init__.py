@@ -1,0 +1,1 @@
+"""What XLA will say of a module's scheduling groups, before it is asked."""

@@ -1,0 +1,57 @@
+"""Asks every rule about a module."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Literal
+
+from schedscope._mlir import ir
+from schedscope.flattening import flatten
+from schedscope.indexing import holds_annotations
+from schedscope.lint.diagnostic import Diagnostic
+from schedscope.lint.rule import Module, Rule
+from schedscope.lint.rules import RULES
+from schedscope.runtime import collector_paused
+from schedscope.targets import TARGETS
+
+TargetName = Literal["gpu", "tpu", "all"]
+
+COMPILERS = {"gpu": "gpu", "tpu": "tpu7x"}
+"""The compiler that stands for each family."""
+
+
+def lint_module(
+    module: ir.Module, target: TargetName = "gpu", rules: Collection[Rule] = RULES
+) -> list[Diagnostic]:
+    """What XLA for `target` will say of the scheduling groups of `module`, and what it will
+    ignore in silence.
+
+    Args:
+      module: a StableHLO module; it is not changed.
+      target: "gpu", "tpu", or "all" for both.
+      rules: those to ask.
+
+    Returns:
+      The findings, the worst first, then in program order. One that is true of both targets is
+      there once.
+
+    Raises:
+      InputError: the module cannot be understood: recursive calls, a callee that is not there.
+    """
+    with module.context, collector_paused():
+        if not holds_annotations(module):
+            return []
+        flat = flatten(module)
+        found: dict[Diagnostic, list[str]] = {}
+        for family in COMPILERS if target == "all" else (target,):
+            asked = Module(module, flat, TARGETS[COMPILERS[family]])
+            for diagnostic in _ask(asked, rules):
+                found.setdefault(diagnostic, []).append(family)
+    told = [replace(each, targets=tuple(targets)) for each, targets in found.items()]
+    return sorted(told, key=lambda each: (each.severity, each.code))
+
+
+def _ask(module: Module, rules: Iterable[Rule]) -> Iterable[Diagnostic]:
+    for rule in rules:
+        yield from rule.check(rule, module)

@@ -1,0 +1,57 @@
+"""What a rule is: a module of its own in `rules`, whose docstring is its documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from schedscope._mlir import ir
+from schedscope.flattening import Flat
+from schedscope.gap_search import Gap, gaps
+from schedscope.lint.diagnostic import Diagnostic, Related, Severity, Spot
+from schedscope.lint.scoping import ScopedIds
+from schedscope.targets import Target
+from schedscope.xla_view import View, view_of
+
+
+@dataclass(eq=False)
+class Module:
+    """What rules ask of, for one target; each answer is found once."""
+
+    module: ir.Module
+    flat: Flat
+    target: Target
+
+    @cached_property
+    def view(self) -> View:
+        return view_of(self.flat, self.target)
+
+    @cached_property
+    def scoped(self) -> ScopedIds:
+        return ScopedIds(self.module)
+
+    @cached_property
+    def gaps(self) -> list[Gap]:
+        return gaps(self.view)
+
+
+@dataclass(frozen=True)
+class Rule:
+    code: str
+    """Stable: `SG1..` XLA refuses, `SG2..` XLA ignores in silence or may refuse, `SG3..` notes."""
+    name: str
+    """States what is found, and reads well after the word "allow"."""
+    severity: Severity
+    check: Callable[[Rule, Module], Iterator[Diagnostic]] = field(repr=False)
+    doc: str = field(default="", repr=False)
+    """In this order: what it finds, why XLA objects, an example, what to write instead, and
+    whether `schedscope fix` removes it."""
+
+    def finds(
+        self, message: str, spot: Spot, related: Sequence[Related] = (), **more: Any
+    ) -> Diagnostic:
+        return Diagnostic(
+            self.code, self.name, self.severity, message, spot, related=tuple(related), **more
+        )

@@ -1,0 +1,82 @@
+"""A path leads from one op of a scheduling group to another through an op outside the group.
+
+Why XLA refuses it: the ops of a group run together, and an op outside that needs one of them and
+is needed by another can run neither before nor after. XLA says "Support for annotation groups
+with gaps doesn't exist yet" (xla/service/legalize_scheduling_annotations.cc).
+
+Example: a loop that forgot to count.
+
+    for _ in range(3):
+        with set_xla_metadata(_scheduling_group_id=5):
+            y = jax.lax.ppermute(x, "i", perm)
+            z = x @ w
+        x = jnp.tanh(y + z)             # needs the first pass, is needed by the second
+
+What to write instead: an id for each pass, `_scheduling_group_id=5 + i`; or put the op between
+into the group too; or make the repeated part a jitted function, whose calls scoping tells apart.
+
+Fix: none by scoping, for the ops are one function's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedscope.gap_search import Gap
+from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
+from schedscope.lint.rule import Module, Rule
+from schedscope.xla_view import Node
+
+
+def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
+    for gap in module.gaps:
+        if not is_collision(gap, module):
+            yield rule.finds(
+                f"group {gap.group} has a gap: {path_in_words(gap)}",
+                spot_of(gap.path[-1]),
+                steps(gap),
+                groups=(gap.group,),
+                help=_help(gap),
+            )
+
+
+def is_collision(gap: Gap, module: Module) -> bool:
+    """Whether scoping gives the two ends ids of their own."""
+    return module.scoped.id_of(gap.path[0]) != module.scoped.id_of(gap.path[-1])
+
+
+def steps(gap: Gap) -> list[Related]:
+    """The path, from the first member to the last but one."""
+    return [Related(_role(node, gap), spot_of(node)) for node in gap.path[:-1]]
+
+
+def path_in_words(gap: Gap) -> str:
+    outside = gap.path[1:-1]
+    first, last = short(gap.path[0]), short(gap.path[-1])
+    if len(outside) == 1:
+        return f"{last} needs {first} through {short(outside[0])}, which is not in the group"
+    return f"{last} needs {first} through {len(outside)} ops, not all of them in the group"
+
+
+def short(node: Node) -> str:
+    return node.name.removeprefix("stablehlo.")
+
+
+def _role(node: Node, gap: Gap) -> str:
+    if node.number == gap.path[0].number:
+        return f"from here, in group {gap.group}"
+    if node.name == "copy":
+        return "through the copy that XLA makes of the operand, for the op works in place"
+    return "through this, outside the group" if node.group is None else f"in group {node.group}"
+
+
+def _help(gap: Gap) -> str:
+    if gap.path[0].op == gap.path[-1].op:
+        return "the op is inlined more than once: give each use an id of its own"
+    return (
+        "give what comes before and what comes after ids of their own, or put what is between "
+        "into the group"
+    )
+
+
+RULE = Rule("SG101", "gap-in-group", Severity.ERROR, check, __doc__ or "")

@@ -1,0 +1,40 @@
+"""A group id is larger than the compiler can read.
+
+Why XLA refuses it: XLA:GPU reads ids with a 32-bit parse, and of 2147483648 or more it says "stoi"
+(measured, jax 0.10.2 and 0.12.0.1); XLA:TPU reads 64 bits.
+
+Example:
+
+    with set_xla_metadata(_scheduling_group_id=hash("layer0") % 2**62):
+        y = x @ w
+
+What to write instead: small ids, counted from 0.
+
+Fix: `schedscope fix` gives such groups ids that every XLA can read. It is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedscope.lint.diagnostic import Diagnostic, Severity, spot_at
+from schedscope.lint.rule import Module, Rule
+
+
+def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
+    limit, told = module.target.id_limit, set[int]()
+    for marked in module.view.marked:
+        group = marked.mark.group
+        if group is not None and group >= limit and group not in told:
+            told.add(group)
+            yield rule.finds(
+                f"group id {group} is too large: XLA:{module.target.family.upper()} reads ids "
+                f"below {limit}",
+                spot_at(marked.op, marked.op.name, group=group),
+                groups=(group,),
+                help="use small ids, or `schedscope fix`, which renumbers such groups",
+                fixable="schedscope fix",
+            )
+
+
+RULE = Rule("SG104", "too-large-id", Severity.ERROR, check, __doc__ or "")

@@ -1,0 +1,37 @@
+"""An annotation is none that XLA can read.
+
+Why XLA refuses it: it reads "G" or "G:I", a group id and an iteration id, both integers, the group
+id not negative ("noop" and ":I" name no group). Of anything else it says "Instruction has a
+non-integer scheduling annotation group id", "negative" or "more than 2 scheduling annotation
+fields" (xla/service/scheduling_annotations_util.cc), and XLA:GPU of an empty one "stoi".
+
+Example:
+
+    with set_xla_metadata(_scheduling_group_id="layer0"):
+        y = x @ w
+
+What to write instead: an integer, `_scheduling_group_id=0`.
+
+Fix: none; only you know which group was meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedscope.annotation import GROUP_ID
+from schedscope.lint.diagnostic import Diagnostic, Severity, spot_at
+from schedscope.lint.rule import Module, Rule
+
+
+def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
+    for marked in module.view.marked:
+        if marked.mark.malformed is not None:
+            yield rule.finds(
+                f"malformed annotation: {marked.mark.malformed}",
+                spot_at(marked.op, marked.op.name),
+                help=f'write {GROUP_ID}=G with an integer G, or "G:I" with an iteration id I',
+            )
+
+
+RULE = Rule("SG103", "malformed-annotation", Severity.ERROR, check, __doc__ or "")

@@ -1,0 +1,43 @@
+"""Groups wait for each other: an op of the one needs an op of the other, and the other way round.
+
+Why XLA refuses it: a group runs as one, so none of them can be the first. XLA:TPU's scheduler says
+"failed to find a node to schedule" (measured on v5e and tpu7x; v6e gives the groups up).
+
+Example:
+
+    with set_xla_metadata(_scheduling_group_id=1):
+        a = jax.lax.all_gather(x, "i"); e = x @ w
+    with set_xla_metadata(_scheduling_group_id=2):
+        b = jax.lax.all_gather(w, "i"); g = a @ w      # needs group 1
+    with set_xla_metadata(_scheduling_group_id=1):
+        h = b @ w                                      # and group 1 needs group 2
+
+What to write instead: an id of its own for the part that needs the other group.
+
+Fix: none by scoping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedscope.group_cycles import waits
+from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
+from schedscope.lint.rule import Module, Rule
+
+
+def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
+    if not module.target.stuck_on_cycles:
+        return
+    for wait in waits(module.view):
+        groups = " and ".join(map(str, wait.groups))
+        yield rule.finds(
+            f"groups {groups} wait for each other",
+            spot_of(wait.path[-1]),
+            [Related("around the circle", spot_of(node)) for node in wait.path[:-1]],
+            groups=wait.groups,
+            help="give the part of one group that needs the other an id of its own",
+        )
+
+
+RULE = Rule("SG106", "waiting-groups", Severity.ERROR, check, __doc__ or "")
