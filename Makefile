@@ -9,15 +9,19 @@ ENVS := .venv $(if $(PYTHON_313),.venv-py313)
 READY := $(ENVS:%=%/.ready)
 TESTS := $(ENVS:%=test-in-%)
 SLOW_TESTS := $(ENVS:%=slow-in-%)
-CODE := $(wildcard passes cli tests benchmarks examples)
+PINNED := $(wildcard requirements/*.txt requirements/matrix/*.txt)
+CODE := $(wildcard passes cli tests benchmarks examples scripts/matrix.py)
 
 PYTEST := -m pytest --numprocesses auto
 ARGS ?=
+VERSIONS ?=
+COMPILERS ?= gpu v5e tpu7x
+SEEDS ?= 5000:5500
 
-.PHONY: help env run test slow check format bench clean $(TESTS) $(SLOW_TESTS)
+.PHONY: help env run test slow matrix agreement rules check format bench clean $(TESTS) $(SLOW_TESTS)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 env: $(READY) ## make the environments (the other targets do, too; -j2 is quicker)
 
@@ -34,6 +38,17 @@ slow: $(SLOW_TESTS) ## run the slow tests: many random programs, large modules
 $(SLOW_TESTS): slow-in-%: %/.ready
 	$*/bin/python $(PYTEST) -m slow $(ARGS)
 
+agreement: .venv/.ready ## ask lint and the compilers about 500 random programs each; slow
+	for target in $(COMPILERS); do \
+	    .venv/bin/python -m tests.agreement --target $$target --seeds $(SEEDS) --cases --out disagreements; \
+	done
+
+rules: .venv/.ready ## write docs/rules.md from the rules
+	.venv/bin/python scripts/write_rules.py
+
+matrix: ## run the tests with every jax we support (VERSIONS='0.6.0 0.7.2' for some); slow
+	$(PYTHON) scripts/matrix.py $(PYTHON_313:%=--python %) $(VERSIONS)
+
 check: .venv/.ready ## check format, lint and types
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
@@ -43,18 +58,19 @@ format: .venv/.ready ## format the code and apply the safe lint fixes
 	.venv/bin/ruff check --fix-only .
 	.venv/bin/ruff format .
 
-bench: .venv/.ready ## measure the pass and the command against their floors
+bench: .venv/.ready ## measure the pass, the command and the hook against their floors
 	.venv/bin/python benchmarks/scope.py $(ARGS)
+	.venv/bin/python benchmarks/hook.py
 
 clean: ## remove the environments and everything built
-	rm -rf .venv .venv-py313 build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-py313 .matrix build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/.packages: $(wildcard requirements/*) scripts/make_env.sh
+.venv/.packages: $(PINNED) scripts/make_env.sh
 	scripts/make_env.sh $(PYTHON) .venv
 	@touch $@
 
-.venv-py313/.packages: $(wildcard requirements/*) scripts/make_env.sh
+.venv-py313/.packages: $(PINNED) scripts/make_env.sh
 	scripts/make_env.sh $(PYTHON_313) .venv-py313
 	@touch $@
 
