@@ -10,6 +10,7 @@ from schedscope_cli import workers
 
 from tests.cli.conftest import Command
 from tests.cli.samples import FORMATS, encoded
+from tests.jax_versions import needs
 from tests.lint.samples import BARE, CALLED_TWICE, CLEAN, LOCATED, NOTED, SOURCE, UNMARKED
 from tests.lint.test_hlo_text import HLO
 
@@ -95,6 +96,7 @@ def test_every_format_that_fix_reads(schedscope: Command, here: Path, gzipped: b
 
 
 def test_hlo_text(schedscope: Command) -> None:
+    needs((0, 7), "reader of today's HLO text")
     text = HLO.replace("add(%ppermute.1, %big)", "add(%ppermute.1, %x.1)").encode()
     result = schedscope("lint", "-", stdin=text)
     assert result.status == 1

@@ -168,6 +168,8 @@ def test_signals(runner: Runner, number: int, words: list[str], status: int) -> 
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            # Started in the background of a shell, this process and its children ignore it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         with process:
             assert process.stdout is not None

@@ -18,7 +18,7 @@ from schedscope.errors import FileError
 from schedscope.lint.checker import lint_module
 from schedscope.lint.diagnostic import Diagnostic
 
-from tests.jax_versions import VERSION
+from tests.jax_versions import VERSION, needs
 from tests.lint.test_testing import exchange, mapped
 
 PROGRAM = """\
@@ -63,6 +63,7 @@ def lint(text: str) -> list[Diagnostic]:
 
 
 def test_a_dump_is_linted_at_its_python_lines() -> None:
+    needs((0, 7), "reader of today's HLO text")
     dump = HLO.replace("add(%ppermute.1, %big)", "add(%ppermute.1, %x.1)")
     (gap,) = lint(dump)
     assert gap.code == "SG101"
@@ -75,10 +76,12 @@ def test_a_dump_is_linted_at_its_python_lines() -> None:
 
 
 def test_constants_that_xla_leaves_out() -> None:
+    needs((0, 7), "reader of today's HLO text")
     modules.read(HLO.encode(), "dump.txt", hlo=True)
 
 
 def test_gzipped() -> None:
+    needs((0, 7), "reader of today's HLO text")
     source = modules.read(zlib.compress(HLO.encode(), wbits=31), "dump.txt.gz", hlo=True)
     assert (source.format, source.gzipped) == ("hlo", True)
 
@@ -115,6 +118,7 @@ def test_a_call_of_a_jitted_function_is_told_from_jaxs_own_calls() -> None:
 
 
 def test_only_lint_reads_it() -> None:
+    needs((0, 7), "reader of today's HLO text")
     with pytest.raises(FileError, match=r"this is HLO text; wanted: .*`schedscope lint` reads it"):
         modules.read(HLO.encode(), "dump.txt")
     with pytest.raises(FileError, match="this is HLO text; wanted: "):

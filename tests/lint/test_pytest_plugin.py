@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import schedscope
 
+from tests.jax_versions import VERSION
+
 ROOT = Path(schedscope.__path__[0]).parent
 
 HEAD = """\
@@ -103,7 +105,8 @@ def test_raises_itself(schedscope_lint):
         "test_raises_itself": "FAILED",
     }
     assert report.count("error[SG101]: group 5 has a gap") == 2
-    assert "| return exchange(exchange(x) + x)" in report
+    if VERSION >= (0, 9):  # before, jax named the line that called the mapped function
+        assert "| return exchange(exchange(x) + x)" in report
     assert "of its own" in report
 
 
