@@ -39,8 +39,9 @@ from schedscope.scope import ScopeOptions
 CALLS = 256
 OWN_LIMIT = 0.01
 """The most that the hook may take of tracing and lowering without groups."""
-GAIN_LIMIT = 60
-"""How many times quicker than the workaround it has to be, at the least."""
+REACH_LIMIT = 0.6
+"""How much of what jax gains over the workaround must be left with the hook, which writes each
+call's body out."""
 REPEATS = 15
 SLOW_REPEATS = 3
 """For what takes seconds."""
@@ -194,8 +195,8 @@ def without_groups(name: str, function: Function) -> float:
     jax_itself: list[float] = []
     with meter.installed():
         for _ in range(REPEATS):
+            jax.clear_caches()  # as where it is lowered for the first time
             meter.spent = 0.0
-            # jax traces it anew, but the functions of jax.numpy in it only once.
             spent, lowered = lowering(fresh(function), *inputs)
             own.append(meter.spent)
             jax_itself.append(spent - meter.spent)
@@ -209,27 +210,30 @@ def without_groups(name: str, function: Function) -> float:
     return share
 
 
-def with_groups(calls: int) -> float:
-    """How many times longer the workaround takes."""
+def with_groups(calls: int) -> tuple[float, float]:
+    """How many times longer the workaround takes, and the most that could be: what it is with
+    nobody to give the calls ids of their own."""
     with hook.installed():
-        ours, ops = quickest(jitted, calls, REPEATS)
-    theirs, _ = quickest(counted, calls, SLOW_REPEATS)
-    gain = theirs / ours
-    report(f"{calls} calls of {OPS} ops", ops, f"workaround / hook = {gain:.0f}")
-    return gain
+        ours, ops = quickest(jitted, calls, REPEATS, groups=calls * GROUPS)
+    bare, _ = quickest(jitted, calls, REPEATS, groups=GROUPS)
+    theirs, _ = quickest(counted, calls, SLOW_REPEATS, groups=calls * GROUPS)
+    gain, bound = theirs / ours, theirs / bare
+    ratios = f"workaround / hook = {gain:.0f}, workaround / jax alone = {bound:.0f}"
+    report(f"{calls} calls of {OPS} ops", ops, ratios)
+    return gain, bound
 
 
-def quickest(function: Function, calls: int, repeats: int) -> tuple[float, int]:
-    """Seconds until the groups of `calls` calls are apart, and how many ops then."""
+def quickest(function: Function, calls: int, repeats: int, groups: int) -> tuple[float, int]:
+    """Seconds until `calls` calls are lowered, to so many groups, and how many ops then."""
     inputs = jnp.ones((8 * len(RING), 8)), jnp.ones((8, 8))
     times: list[float] = []
     for _ in range(repeats):
         jax.clear_caches()  # the functions of jax.numpy are traced anew, too
         spent, lowered = lowering(sharded(partial(function, calls=calls)), *inputs)
         times.append(spent)
-    groups = len(set(re.findall(r'_scheduling_group_id = "(\d+)"', lowered.as_text())))
-    if groups != calls * GROUPS:
-        raise AssertionError(f"{function.__name__} has {groups} groups, not {calls * GROUPS}")
+    found = len(set(re.findall(r'_scheduling_group_id = "(\d+)"', lowered.as_text())))
+    if found != groups:
+        raise AssertionError(f"{function.__name__} has {found} groups, not {groups}")
     return min(times), size(lowered)
 
 
@@ -280,11 +284,12 @@ def main(calls: int) -> int:
         without_groups("transformer", transformer),
         without_groups("its gradient", jax.value_and_grad(transformer, argnums=1)),
     )
-    gain = with_groups(calls)
+    gain, bound = with_groups(calls)
+    reached = gain / bound
     print(f"import schedscope.hook / import jax = {importing():.2f}")
     print(f"hook / tracing and lowering = {share:.2%}, limit {OWN_LIMIT:.0%}")
-    print(f"workaround / hook = {gain:.0f}, limit {GAIN_LIMIT}")
-    return 0 if share <= OWN_LIMIT and gain >= GAIN_LIMIT else 1
+    print(f"workaround / hook = {gain:.0f}: {reached:.0%} of jax alone, limit {REACH_LIMIT:.0%}")
+    return 0 if share <= OWN_LIMIT and reached >= REACH_LIMIT else 1
 
 
 if __name__ == "__main__":

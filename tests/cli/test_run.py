@@ -147,6 +147,14 @@ signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
 """
 """The signal acts in the last line, however early it comes."""
 
+HEEDING = """\
+import os, signal, sys
+for number in signal.SIGINT, signal.SIGHUP, signal.SIGTERM:
+    signal.signal(number, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Runs a command that heeds signals, also where these tests run in a shell's background."""
+
 
 @pytest.mark.parametrize(
     ("number", "words", "status"),
@@ -162,14 +170,12 @@ def test_signals(runner: Runner, number: int, words: list[str], status: int) -> 
     errors = []
     for command in ([sys.executable, "waits.py"], runner.command("waits.py")):
         process = subprocess.Popen(
-            [*command, *words],
+            [sys.executable, "-c", HEEDING, *command, *words],
             cwd=runner.directory,
             env=runner.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            # Started in the background of a shell, this process and its children ignore it.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         with process:
             assert process.stdout is not None
