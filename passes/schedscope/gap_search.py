@@ -71,19 +71,19 @@ class _Sweep:
         graph, group_of = self._computation.graph, self._computation.membership.group_of
         copied, merged = self._computation.membership.copied, graph.merged
         operands, used, left, own = graph.operands, graph.used, self._left, self._own
-        get_left, get_own = left.get, own.get
+        get_own = own.get
         ends: dict[int, list[int]] = {}
         for node in range(self._first, self._last + 1):
             if not used[node]:
                 continue
             through = direct = 0
             for each in operands[node]:
-                if each >= 0:
-                    through |= get_left(each, 0)
-                    mask = get_own(each, 0)
-                    direct |= mask
-                    if mask and each in merged:
-                        through |= mask
+                if each in left:
+                    through |= left[each]
+                if each in own:
+                    direct |= own[each]
+                    if each in merged:
+                        through |= own[each]
             if through or direct:
                 mine = get_own(node, 0)
                 if mine & (through | direct if node in copied else through):

@@ -171,7 +171,18 @@ class _Builder:
         names, first_result, result_count = flat.names, flat.first_result, flat.result_count
         all_operands, marks, known = flat.operands, flat.marks, self._equality.known
         for op in piece.ops:
-            used = tuple([values[each - first] if each >= 0 else each for each in all_operands[op]])
+            raw = all_operands[op]
+            if len(raw) == 2:  # most have one or two, and a comprehension costs twice that
+                one, other = raw
+                used: tuple[int, ...] = (
+                    values[one - first] if one >= 0 else one,
+                    values[other - first] if other >= 0 else other,
+                )
+            elif len(raw) == 1:
+                one = raw[0]
+                used = (values[one - first] if one >= 0 else one,)
+            else:
+                used = tuple([values[each - first] if each >= 0 else each for each in raw])
             node = -1
             if op in special:
                 if op in flat.effects:
@@ -202,8 +213,10 @@ class _Builder:
                     if group is not None:
                         graph.groups[node] = group
             at = first_result[op] - first
-            for result in range(at, at + result_count[op]):
-                values[result] = node
+            if result_count[op] == 1:
+                values[at] = node
+            else:
+                values[at : at + result_count[op]] = [node] * result_count[op]
         return [values[each - first] if each >= 0 else each for each in piece.results]
 
     def _inline(

@@ -82,6 +82,19 @@ class Computation:
     def members(self, group: int) -> list[Node]:
         return [self.node(index) for index in self.membership.members.get(group, ())]
 
+    @cached_property
+    def tagged(self) -> dict[int, list[int]]:
+        """By group the nodes that carry its id, members or not, dead ones left out."""
+        used, found = self.graph.used, dict[int, list[int]]()
+        for index, group in self.graph.groups.items():
+            if used[index]:
+                found.setdefault(group, []).append(index)
+        return found
+
+    def name(self, index: int) -> str:
+        """Of a node, as in `stablehlo.add`."""
+        return self.flat.names[self.graph.ops[index]]
+
     def annotated(self) -> list[Node]:
         """The nodes that carry a group's id, members or not, dead or merged ones left out."""
         return [self.node(index) for index in self.graph.groups if self.graph.used[index]]
@@ -112,7 +125,8 @@ class View:
     """Those that hold a group, outer ones first; a loop body or branch of a function that is
     inlined many times is here once."""
     functions: list[Computation] = field(default_factory=list)
-    """Where the target checks functions before it inlines them, each one that holds a group."""
+    """Where the target checks functions before it inlines calls, and there are calls, each one
+    that holds a group."""
 
     @cached_property
     def marked(self) -> list[MarkedOp]:
@@ -135,7 +149,7 @@ def view_of(flat: Flat, target: Target) -> View:
     graphs = [combined(graph, target) for graph in inliner.graphs()]
     for graph, membership in zip(graphs, settle(graphs, target), strict=True):
         made.computations.append(Computation(flat, graph, membership))
-    if target.checks_functions:
+    if target.checks_functions and flat.callees:
         bodies = list(Inliner(flat, target, keep_calls=True).graphs())
         for graph, membership in zip(bodies, settle(bodies, target), strict=True):
             made.functions.append(Computation(flat, graph, membership, inlined=False))
