@@ -28,9 +28,10 @@ def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
         for group in computation.membership.members:
             if (computation, group) in gapped:
                 continue
-            members = computation.members(group)
-            if all(node.path == members[0].path for node in members):
+            frames = computation.graph.frames
+            if len({frames[each] for each in computation.membership.members[group]}) == 1:
                 continue  # one body's own
+            members = computation.members(group)
             apart: dict[int | None, Node] = {}
             for node in members:
                 apart.setdefault(module.scoped.id_of(node), node)

@@ -21,7 +21,6 @@ from collections.abc import Iterator
 
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
-from schedscope.xla_view import Node
 
 _TELLING = frozenset(
     f"stablehlo.{name}"
@@ -43,19 +42,20 @@ _TELLING = frozenset(
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
     for computation in module.view.computations:
-        dropped: dict[int, list[Node]] = {}
-        for node in computation.annotated():
-            group = node.group
-            if node.is_member or node.name not in _TELLING or group is None:
+        group_of = computation.membership.group_of
+        for group in computation.membership.members:
+            nodes = [
+                node
+                for node in computation.tagged.get(group, ())
+                if node not in group_of and computation.name(node) in _TELLING
+            ]
+            if not nodes:
                 continue
-            if group in computation.membership.members:
-                dropped.setdefault(group, []).append(node)
-        for group, nodes in dropped.items():
-            kinds = sorted({node.name.removeprefix("stablehlo.") for node in nodes})
+            kinds = sorted({computation.name(node).removeprefix("stablehlo.") for node in nodes})
             yield rule.finds(
                 f"XLA:{module.target.family.upper()} drops the annotation of {len(nodes)} "
                 f"op{'' if len(nodes) == 1 else 's'} of group {group}: {', '.join(kinds)}",
-                spot_of(nodes[0]),
+                spot_of(computation.node(nodes[0])),
                 groups=(group,),
             )
 

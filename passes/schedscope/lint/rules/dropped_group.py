@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
 from schedscope.merging import merges
-from schedscope.xla_view import Computation, Node
+from schedscope.xla_view import Computation
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
@@ -29,16 +29,12 @@ def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
     kept.update(group for merge in merges(module.view) for group in merge.groups)
     told: set[int] = set()
     for computation in module.view.computations:
-        tagged: dict[int, list[Node]] = {}
-        for node in computation.annotated():
-            if node.group is not None:
-                tagged.setdefault(node.group, []).append(node)
-        for group, nodes in tagged.items():
+        for group, nodes in computation.tagged.items():
             if group not in kept and group not in told:
                 told.add(group)
                 yield rule.finds(
                     f"group {group} will be dropped: {_why(computation, group, module)}",
-                    spot_of(nodes[0]),
+                    spot_of(computation.node(nodes[0])),
                     groups=(group,),
                     help="put the collective and the compute that is to hide it into the group",
                 )

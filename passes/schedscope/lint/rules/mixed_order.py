@@ -20,41 +20,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope._mlir import ir
+from schedscope.aborts import ORDER, mixed_orders
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
-from schedscope.xla_view import Computation, Node
-
-KEEP_ORDER = "keep_original_sequence_order_in_group"
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
-    if module.target.family != "gpu":
-        return
-    for computation in module.view.computations:
-        for group in computation.membership.members:
-            yield from _check_group(rule, computation, group)
-
-
-def _check_group(rule: Rule, computation: Computation, group: int) -> Iterator[Diagnostic]:
-    members = computation.members(group)
-    kept = [_keeps_order(computation, node) for node in members]
-    if len(set(kept)) > 1:
-        odd = kept.index(not kept[0])
-        said = "has" if kept[odd] else "lacks"
+    for mixed in mixed_orders(module.view):
+        first, odd = mixed.keeping[0], mixed.others[0]
+        said = "lacks"
+        if odd.number < first.number:
+            first, odd, said = odd, first, "has"
         yield rule.finds(
-            f"ops of group {group} differ in {KEEP_ORDER}: this one {said} it",
-            spot_of(members[odd]),
-            [Related("unlike this one", spot_of(members[0]))],
-            groups=(group,),
+            f"ops of group {mixed.group} differ in {ORDER}: this one {said} it",
+            spot_of(odd),
+            [Related("unlike this one", spot_of(first))],
+            groups=(mixed.group,),
             help="set it on every op of the group, or on none",
         )
-
-
-def _keeps_order(computation: Computation, node: Node) -> bool:
-    mark = computation.flat.marks.get(computation.graph.ops[node.number])
-    value = None if mark is None else mark.entries.get(KEEP_ORDER)
-    return isinstance(value, ir.StringAttr) and value.value == "true"
 
 
 RULE = Rule("SG107", "mixed-sequence-order", Severity.ERROR, check, __doc__ or "")

@@ -21,19 +21,17 @@ from collections.abc import Iterator
 
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
-from schedscope.xla_view import Node
+from schedscope.xla_view import Computation
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
-    first: dict[int, list[Node]] = {}
+    first: dict[int, list[tuple[Computation, int]]] = {}
     for computation in module.view.computations:
-        met: set[int] = set()
-        for node in computation.annotated():
-            if node.group is not None and node.group not in met:
-                met.add(node.group)
-                first.setdefault(node.group, []).append(node)
-    for group, nodes in first.items():
-        if len(nodes) > 1:
+        for group, tagged in computation.tagged.items():
+            first.setdefault(group, []).append((computation, tagged[0]))
+    for group, found in first.items():
+        if len(found) > 1:
+            nodes = [computation.node(number) for computation, number in found]
             yield rule.finds(
                 f"group {group} lies in {len(nodes)} computations, which XLA schedules apart",
                 spot_of(nodes[0]),
