@@ -47,6 +47,8 @@ class Piece:
     results: list[int] = field(default_factory=list)
     sites: list[int] = field(default_factory=list)
     """Its ops that call, or have regions that are program."""
+    folded: int = 0
+    """How many ops it has that are none here: constants, and what is made of them alone."""
     has_group: bool = False
     """Whether one of its ops carries a group's id."""
     has_more: bool = False
@@ -142,6 +144,7 @@ class _Flattener:
                 return ADVANCE  # a mesh, or another symbol
             if role == _CONSTANT:
                 numbers[op.result] = self._literal(op.attributes["value"])
+                open_pieces[-1].folded += 1
                 return ADVANCE
             if role >= _END:
                 if role == _END:
@@ -159,12 +162,14 @@ class _Flattener:
             if role == _PLAIN and mark is None and (not used or min(used) < 0):
                 if not used or max(used) < 0:
                     self._fold(op, name, used)
+                    open_pieces[-1].folded += 1
                     return ADVANCE
                 if name in _NEUTRAL and len(used) == 2:
                     neutral = _NEUTRAL[name]
                     one, other = used
                     if constants.get(one) == neutral or constants.get(other) == neutral:
                         numbers[op.result] = max(used)
+                        open_pieces[-1].folded += 1
                         return ADVANCE
             here = len(ops)
             ops.append(op)

@@ -26,12 +26,13 @@ class Gap(NamedTuple):
 
 
 def gaps(view: View) -> list[Gap]:
-    """One for each computation and group that has a gap; XLA stops at the first it meets. What
-    is found in a function before inlining and again after is told once."""
-    found = [gap for computation in view.computations for gap in gaps_of(computation)]
-    known = {(gap.computation.function, gap.group) for gap in found}
-    for function in view.functions:
-        found += [gap for gap in gaps_of(function) if (function.function, gap.group) not in known]
+    """One for each computation and group that has a gap; XLA stops at the first it meets. A group
+    that has one where all is inlined is not sought again in what XLA checks before."""
+    found: list[Gap] = []
+    for computations in view.checked:
+        told = {gap.group for gap in found}
+        for computation in computations:
+            found += [gap for gap in gaps_of(computation) if gap.group not in told]
     return found
 
 

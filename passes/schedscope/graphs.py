@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from schedscope.early_inlining import EarlyInlining
 from schedscope.equality import Equality
 from schedscope.flattening import Flat, Piece
 from schedscope.quiet import Quiet
 from schedscope.targets import Target
+
+Stage = Literal["given", "early", "late"]
+"""When the module is looked at: as it is given, after libtpu's first inlining, or all inlined."""
 
 OUTSIDE = 1 << 40
 """Values from outside a computation are numbered downward from here, negative."""
@@ -53,32 +57,37 @@ class Graph:
 
 
 class Inliner:
-    def __init__(self, flat: Flat, target: Target, keep_calls: bool = False) -> None:
-        """With `keep_calls` calls are ops like any other."""
+    def __init__(self, flat: Flat, target: Target, stage: Stage = "late") -> None:
         self.flat = flat
         self.frames: list[tuple[int, int]] = []
         """Call paths: the frame around each, and the op."""
         self._target = target
-        self._keep_calls = keep_calls
+        self._stage = stage
         self._quiet = Quiet(flat)
+        self._early = EarlyInlining(flat, target) if stage == "early" else None
         self._waiting: list[tuple[Piece, int]] = []
         self._met: set[Piece] = set()
 
     def graphs(self) -> Iterator[Graph]:
         """Those that hold a group, from the entries inward."""
-        entries = list(self.flat.functions) if self._keep_calls else self.flat.entries()
-        self._waiting = [(self.flat.functions[name], -1) for name in reversed(entries)]
+        self._waiting = [(self.flat.functions[name], -1) for name in reversed(self._roots())]
         while self._waiting:
             piece, frame = self._waiting.pop()
             if piece in self._met:
                 continue
             self._met.add(piece)
             below = len(self._waiting)
-            if self._quiet.holds_group(piece, not self._keep_calls):
+            if self._quiet.holds_group(piece, self.inlines):
                 yield self._graph(piece, frame)
             else:
                 self.pass_over(piece, frame)
             self._waiting[below:] = reversed(self._waiting[below:])
+
+    def _roots(self) -> list[str]:
+        """The functions that are computations of their own."""
+        if self._stage == "given":
+            return list(self.flat.functions)
+        return [*self.flat.entries(), *(self._early.kept if self._early is not None else ())]
 
     def _graph(self, piece: Piece, frame: int) -> Graph:
         graph = Graph(piece, self, frame)
@@ -108,14 +117,22 @@ class Inliner:
         """The piece that XLA splices in place of an op."""
         callee = self.flat.callees.get(op)
         if callee is not None:
-            return None if self._keep_calls else self.flat.functions[callee]
+            kept = self._stage == "given" or (
+                self._early is not None and callee in self._early.kept
+            )
+            return None if kept else self.flat.functions[callee]
         for piece in self.flat.regions.get(op, ()):
-            if piece.spliced and not self._is_apart(op):
+            if piece.spliced and not self._is_apart(op, piece):
                 return piece
         return None
 
-    def _is_apart(self, op: int) -> bool:
-        return self._target.manual_apart and self.flat.names[op] == "sdy.manual_computation"
+    def _is_apart(self, op: int, piece: Piece) -> bool:
+        """Whether a region that XLA will splice is still a computation of its own."""
+        if self._stage == "given":
+            return True
+        if self.flat.names[op] == "sdy.manual_computation":
+            return self._target.manual_apart or self._stage == "early"
+        return self._early is not None and piece.function in self._early.repeated
 
     def step(self, frame: int, op: int) -> int:
         self.frames.append((frame, op))
@@ -124,12 +141,12 @@ class Inliner:
     def meet_computations(self, op: int, frame: int) -> None:
         """Notes the computations that an op holds, to be made into graphs later."""
         for piece in self.flat.regions.get(op, ()):
-            alone = not piece.spliced or self._is_apart(op)
+            alone = not piece.spliced or self._is_apart(op, piece)
             if alone and piece not in self._met and self._quiet.reaches(piece):
                 self._waiting.append((piece, self.step(frame, op)))
         for name in self.flat.outlined.get(op, ()):
             piece = self.flat.functions[name]
-            if not self._keep_calls and piece not in self._met and self._quiet.reaches(piece):
+            if self.inlines and piece not in self._met and self._quiet.reaches(piece):
                 self._waiting.append((piece, self.step(frame, op)))
 
     def is_new(self, piece: Piece) -> bool:
@@ -144,7 +161,8 @@ class Inliner:
 
     @property
     def inlines(self) -> bool:
-        return not self._keep_calls
+        """Whether calls are inlined, all or some."""
+        return self._stage != "given"
 
     @property
     def quiet(self) -> Quiet:

@@ -29,7 +29,13 @@ class Target:
     keeps_single: bool
     """Whether a group of one op stays: where a collective is two, its start and its done."""
     checks_functions: bool
-    """Whether gaps are sought in every function before calls are inlined, too."""
+    """Whether gaps are sought in every function before calls are inlined, too, and again when
+    small functions are."""
+    small_function: int
+    """The least number of HLO instructions of a function that is not inlined by then, where it is
+    called more than once."""
+    checks_late: bool
+    """Whether gaps are sought once everything is inlined."""
     fills: bool
     """Whether a chain of ops of one operand and one user between two members is made part of the
     group."""
@@ -69,6 +75,8 @@ GPU = Target(
     id_limit=2**31,
     keeps_single=True,
     checks_functions=False,
+    small_function=0,
+    checks_late=True,
     fills=True,
     fuses_before_check=True,
     combines=_ops(*_REDUCING, "collective_permute"),
@@ -90,6 +98,8 @@ V5E = Target(
     id_limit=2**63,
     keeps_single=False,
     checks_functions=True,
+    small_function=20,
+    checks_late=True,
     fills=True,
     fuses_before_check=False,
     combines=frozenset(),
@@ -102,5 +112,5 @@ V5E = Target(
     aborts_on_mixed_order=False,
 )
 V6E = replace(V5E, name="v6e", stuck_on_cycles=False)
-TPU7X = replace(V5E, name="tpu7x", stuck_on_cycles=False, manual_apart=True)
+TPU7X = replace(V5E, name="tpu7x", stuck_on_cycles=False, manual_apart=True, checks_late=False)
 TARGETS: dict[str, Target] = {each.name: each for each in (GPU, GPU_0_10, V5E, V6E, TPU7X)}

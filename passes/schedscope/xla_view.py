@@ -14,7 +14,7 @@ from typing import NamedTuple
 from schedscope._mlir import ir
 from schedscope.combining import combined
 from schedscope.flattening import Flat, Mark, Piece, flatten
-from schedscope.graphs import Graph, Inliner, Part
+from schedscope.graphs import Graph, Inliner, Part, Stage
 from schedscope.membership import Membership, settle
 from schedscope.targets import Target
 
@@ -53,8 +53,7 @@ class Computation:
     flat: Flat
     graph: Graph
     membership: Membership
-    inlined: bool = True
-    """False where calls are still calls: the check that libtpu makes before it inlines."""
+    stage: Stage = "late"
 
     @property
     def function(self) -> str:
@@ -124,9 +123,19 @@ class View:
     computations: list[Computation] = field(default_factory=list)
     """Those that hold a group, outer ones first; a loop body or branch of a function that is
     inlined many times is here once."""
-    functions: list[Computation] = field(default_factory=list)
-    """Where the target checks functions before it inlines calls, and there are calls, each one
-    that holds a group."""
+    earlier: list[Computation] = field(default_factory=list)
+    """Those of the checks that the target makes before everything is inlined, where they differ:
+    functions as they are given, and after the first inlining."""
+
+    @property
+    def checked(self) -> list[list[Computation]]:
+        """What the target seeks gaps in, the last check first."""
+        stages = [
+            [each for each in self.earlier if each.stage == now] for now in ("early", "given")
+        ]
+        if self.target.checks_late or not self.earlier:
+            stages.insert(0, self.computations)
+        return stages
 
     @cached_property
     def marked(self) -> list[MarkedOp]:
@@ -149,10 +158,12 @@ def view_of(flat: Flat, target: Target) -> View:
     graphs = [combined(graph, target) for graph in inliner.graphs()]
     for graph, membership in zip(graphs, settle(graphs, target), strict=True):
         made.computations.append(Computation(flat, graph, membership))
-    if target.checks_functions and flat.callees:
-        bodies = list(Inliner(flat, target, keep_calls=True).graphs())
-        for graph, membership in zip(bodies, settle(bodies, target), strict=True):
-            made.functions.append(Computation(flat, graph, membership, inlined=False))
+    if target.checks_functions and (flat.callees or not target.checks_late):
+        stages: tuple[Stage, ...] = ("given", "early")
+        for stage in stages:
+            bodies = list(Inliner(flat, target, stage).graphs())
+            for graph, membership in zip(bodies, settle(bodies, target), strict=True):
+                made.earlier.append(Computation(flat, graph, membership, stage))
     return made
 
 

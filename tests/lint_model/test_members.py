@@ -62,4 +62,4 @@ def test_a_node_knows_its_call_path() -> None:
 def test_what_holds_no_group_is_left_out() -> None:
     with seen("v5e", function(gather("y", "x"), dot("r", "y", "w"))) as view:
         assert view.computations == []
-        assert view.functions == []
+        assert view.earlier == []
