@@ -79,7 +79,6 @@ class Shape:
                     f" : ({TYPE}) -> {TYPE}"
                 )
             elif k == 1:
-                dimensions = "dimension_numbers = ..."
                 lines.append(
                     f"  {name} = stablehlo.dot_general %r{n}, %w, contracting_dims = [1] x [0]"
                     f" {tag} : ({TYPE}, {TYPE}) -> {TYPE}"

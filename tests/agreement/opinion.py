@@ -29,10 +29,10 @@ def opinion(source: str | bytes, target: Target) -> Opinion:
     with make_context():
         seen = view(ir.Module.parse(source), target)
         found: dict[Kind, tuple[int, ...]] = {}
-        if any(problem.is_read for problem in ids.problems(seen)):
-            found["malformed"] = ()
         if any(aborts.crashes(seen)):
             found["abort"] = ()
+        if any(problem.is_read for problem in ids.problems(seen)):
+            found["malformed"] = ()
         merged = {group for merge in merging.merges(seen) for group in merge.groups}
         if merged:
             found["two_ids"] = tuple(sorted(merged))

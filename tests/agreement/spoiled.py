@@ -24,18 +24,23 @@ _KEPT = {"gpu": ("permute", "gather"), "tpu": ("gather", "reduce")}
 def lower_spoiled(seed: int, family: Family) -> bytes | str:
     """A program from a seed, as bytecode or text."""
     rng = Random(f"spoiled {family} {seed}")
-    way = rng.choice((_crossed, _crossed, _side_by_side, _ordered, _unreadable))
+    way = rng.choice((_crossed, _side_by_side, _ordered, _unreadable, _unreadable, _unreadable))
     return way(rng, seed, family)
 
 
 def _unreadable(rng: Random, seed: int, family: Family) -> str:
-    """A random program in which one annotation, or all of one id, say something else."""
+    """A random program in which all annotations of one text, or a single one, say something
+    else."""
     text = lower(random_program(seed, family), family).text
     written = list(_TEXT.finditer(text))
     if not written:
         return text
     texts = (*_MALFORMED, _TOO_LARGE, "noop", "7")
     chosen, wanted = rng.choice(written), rng.choice(texts)
+    if rng.random() < 0.8:  # XLA reads those of some ops only
+        return text.replace(
+            f"_scheduling_group_id = {chosen[0]}", f'_scheduling_group_id = "{wanted}"'
+        )
     return text[: chosen.start()] + f'"{wanted}"' + text[chosen.end() :]
 
 

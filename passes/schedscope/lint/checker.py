@@ -15,10 +15,12 @@ from schedscope.lint.rules import RULES
 from schedscope.runtime import collector_paused
 from schedscope.targets import TARGETS
 
-TargetName = Literal["gpu", "tpu", "all"]
+TargetName = Literal["gpu", "tpu", "all", "gpu-0.10", "v5e", "v6e", "tpu7x"]
+"""A family, both families, or one compiler."""
 
-COMPILERS = {"gpu": "gpu", "tpu": "tpu7x"}
-"""The compiler that stands for each family."""
+COMPILERS = {"gpu": "gpu", "tpu": "v5e"}
+"""The compiler that stands for each family: the newest XLA:GPU, and the TPU whose compiler refuses
+the most."""
 
 
 def lint_module(
@@ -29,7 +31,8 @@ def lint_module(
 
     Args:
       module: a StableHLO module; it is not changed.
-      target: "gpu", "tpu", or "all" for both.
+      target: "gpu", "tpu", "all" for both, or one compiler: "gpu-0.10" is the XLA:GPU of jax 0.10,
+        "v5e", "v6e" and "tpu7x" are libtpu's.
       rules: those to ask.
 
     Returns:
@@ -45,7 +48,7 @@ def lint_module(
         flat = flatten(module)
         found: dict[Diagnostic, list[str]] = {}
         for family in COMPILERS if target == "all" else (target,):
-            asked = Module(module, flat, TARGETS[COMPILERS[family]])
+            asked = Module(module, flat, TARGETS[COMPILERS.get(family, family)])
             for diagnostic in _ask(asked, rules):
                 found.setdefault(diagnostic, []).append(family)
     told = [replace(each, targets=tuple(targets)) for each, targets in found.items()]

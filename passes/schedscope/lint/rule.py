@@ -10,8 +10,10 @@ from typing import Any
 from schedscope._mlir import ir
 from schedscope.flattening import Flat
 from schedscope.gap_search import Gap, gaps
+from schedscope.group_cycles import Wait, waits
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, Spot
 from schedscope.lint.scoping import ScopedIds
+from schedscope.merging import Merge, merges
 from schedscope.targets import Target
 from schedscope.xla_view import View, view_of
 
@@ -36,6 +38,15 @@ class Module:
     def gaps(self) -> list[Gap]:
         return gaps(self.view)
 
+    @cached_property
+    def waits(self) -> list[Wait]:
+        """Empty where the target does not mind."""
+        return waits(self.view) if self.target.stuck_on_cycles else []
+
+    @cached_property
+    def merges(self) -> list[Merge]:
+        return merges(self.view)
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -50,8 +61,14 @@ class Rule:
     whether `schedscope fix` removes it."""
 
     def finds(
-        self, message: str, spot: Spot, related: Sequence[Related] = (), **more: Any
+        self,
+        message: str,
+        spot: Spot,
+        related: Sequence[Related] = (),
+        severity: Severity | None = None,
+        **more: Any,
     ) -> Diagnostic:
+        weight = self.severity if severity is None else severity
         return Diagnostic(
-            self.code, self.name, self.severity, message, spot, related=tuple(related), **more
+            self.code, self.name, weight, message, spot, related=tuple(related), **more
         )

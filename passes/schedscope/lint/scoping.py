@@ -40,17 +40,21 @@ class ScopedIds:
             return None
         outermost = node.path[0].op if node.path else node.op
         instance: Instance | None = self._homes.get(_function_of(outermost))
+        group = self._renumbered.get(node.group, node.group)
+        handed = group
+        """What a call on the way gives to what makes its results, where that has no id."""
         for step in node.path:
             if instance is not None and step.callee is not None:
                 site = self._sites.get(step.op)
+                if site is not None:
+                    handed = instance.ids.get((site, group), handed)
                 instance = None if site is None else instance.callees.get(site)
         if instance is None:
             return None
-        group = self._renumbered.get(node.group, node.group)
         site = self._sites.get(node.op)
         if site is not None and (site, group) in instance.ids:
             return instance.ids[site, group]
-        return instance.ids.get((self._scopes[block_of(node.op)], group), group)
+        return instance.ids.get((self._scopes[block_of(node.op)], group), handed)
 
 
 def _function_of(op: ir.Operation) -> str:

@@ -4,15 +4,19 @@ from schedscope.lint.rule import Rule
 from schedscope.lint.rules import (
     calls_as_one,
     collision,
+    crashing_op,
     dropped_annotation,
     dropped_group,
     gap,
     id_on_call,
     large_id,
+    late_fusion,
     malformed,
+    many_collectives,
     merged_collectives,
     mixed_order,
     several_computations,
+    torn_by_call,
     waiting,
 )
 
@@ -24,10 +28,14 @@ RULES: tuple[Rule, ...] = (
     merged_collectives.RULE,
     waiting.RULE,
     mixed_order.RULE,
+    torn_by_call.RULE,
     dropped_group.RULE,
     id_on_call.RULE,
     several_computations.RULE,
     calls_as_one.RULE,
+    late_fusion.RULE,
+    crashing_op.RULE,
     dropped_annotation.RULE,
+    many_collectives.RULE,
 )
 """By code."""

@@ -23,10 +23,10 @@ from schedscope.xla_view import Node
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
-    gapped = {(gap.computation, gap.group) for gap in module.gaps}
+    gapped = {gap.group for gap in module.gaps}
     for computation in module.view.computations:
         for group in computation.membership.members:
-            if (computation, group) in gapped:
+            if group in gapped:
                 continue
             frames = computation.graph.frames
             if len({frames[each] for each in computation.membership.members[group]}) == 1:

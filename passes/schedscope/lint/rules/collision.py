@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_of
+from schedscope.lint.gap_paths import is_collision, path_in_words, steps
 from schedscope.lint.rule import Module, Rule
-from schedscope.lint.rules.gap import is_collision, path_in_words, steps
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:

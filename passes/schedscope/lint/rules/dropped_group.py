@@ -20,13 +20,12 @@ from collections.abc import Iterator
 
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
-from schedscope.merging import merges
 from schedscope.xla_view import Computation
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
     kept = {group for each in module.view.computations for group in each.membership.members}
-    kept.update(group for merge in merges(module.view) for group in merge.groups)
+    kept.update(group for merge in module.merges for group in merge.groups)
     told: set[int] = set()
     for computation in module.view.computations:
         for group, nodes in computation.tagged.items():

@@ -23,14 +23,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedscope.gap_search import Gap
-from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
+from schedscope.lint.diagnostic import Diagnostic, Severity, spot_of
+from schedscope.lint.gap_paths import is_collision, path_in_words, steps, tearing_call
 from schedscope.lint.rule import Module, Rule
-from schedscope.xla_view import Node
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
     for gap in module.gaps:
-        if not is_collision(gap, module):
+        if not is_collision(gap, module) and tearing_call(gap, module) is None:
             yield rule.finds(
                 f"group {gap.group} has a gap: {path_in_words(gap)}",
                 spot_of(gap.path[-1]),
@@ -38,36 +38,6 @@ def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
                 groups=(gap.group,),
                 help=_help(gap),
             )
-
-
-def is_collision(gap: Gap, module: Module) -> bool:
-    """Whether scoping gives the two ends ids of their own."""
-    return module.scoped.id_of(gap.path[0]) != module.scoped.id_of(gap.path[-1])
-
-
-def steps(gap: Gap) -> list[Related]:
-    """The path, from the first member to the last but one."""
-    return [Related(_role(node, gap), spot_of(node)) for node in gap.path[:-1]]
-
-
-def path_in_words(gap: Gap) -> str:
-    outside = gap.path[1:-1]
-    first, last = short(gap.path[0]), short(gap.path[-1])
-    if len(outside) == 1:
-        return f"{last} needs {first} through {short(outside[0])}, which is not in the group"
-    return f"{last} needs {first} through {len(outside)} ops, not all of them in the group"
-
-
-def short(node: Node) -> str:
-    return node.name.removeprefix("stablehlo.")
-
-
-def _role(node: Node, gap: Gap) -> str:
-    if node.number == gap.path[0].number:
-        return f"from here, in group {gap.group}"
-    if node.name == "copy":
-        return "through the copy that XLA makes of the operand, for the op works in place"
-    return "through this, outside the group" if node.group is None else f"in group {node.group}"
 
 
 def _help(gap: Gap) -> str:

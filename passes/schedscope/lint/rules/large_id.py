@@ -17,20 +17,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from schedscope.ids import problems
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_at
 from schedscope.lint.rule import Module, Rule
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
     limit, told = module.target.id_limit, set[int]()
-    for marked in module.view.marked:
-        group = marked.mark.group
-        if group is not None and group >= limit and group not in told:
+    # XLA reads the ids of some ops only: those first.
+    for problem in sorted(problems(module.view), key=lambda each: not each.is_read):
+        marked, group = problem.marked, problem.marked.mark.group
+        if group is not None and group not in told:
             told.add(group)
             yield rule.finds(
                 f"group id {group} is too large: XLA:{module.target.family.upper()} reads ids "
                 f"below {limit}",
                 spot_at(marked.op, marked.op.name, group=group),
+                severity=None if problem.is_read else Severity.WARNING,
                 groups=(group,),
                 help="use small ids, or `schedscope fix`, which renumbers such groups",
                 fixable="schedscope fix",

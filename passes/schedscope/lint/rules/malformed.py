@@ -20,16 +20,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedscope.annotation import GROUP_ID
+from schedscope.ids import problems
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_at
 from schedscope.lint.rule import Module, Rule
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
-    for marked in module.view.marked:
+    for problem in problems(module.view):
+        marked = problem.marked
         if marked.mark.malformed is not None:
             yield rule.finds(
-                f"malformed annotation: {marked.mark.malformed}",
+                f"malformed annotation: {problem.what}"
+                + ("" if problem.is_read else ", which XLA drops unread from an op of this kind"),
                 spot_at(marked.op, marked.op.name),
+                severity=None if problem.is_read else Severity.WARNING,
                 help=f'write {GROUP_ID}=G with an integer G, or "G:I" with an iteration id I',
             )
 

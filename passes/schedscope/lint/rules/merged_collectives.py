@@ -24,11 +24,10 @@ from collections.abc import Iterator
 
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
-from schedscope.merging import merges
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
-    for merge in merges(module.view):
+    for merge in module.merges:
         *others, last = merge.nodes
         groups = ", ".join(map(str, merge.groups))
         kind = last.name.removeprefix("stablehlo.")

@@ -21,15 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope.group_cycles import waits
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
-    if not module.target.stuck_on_cycles:
-        return
-    for wait in waits(module.view):
+    for wait in module.waits:
         groups = " and ".join(map(str, wait.groups))
         yield rule.finds(
             f"groups {groups} wait for each other",
