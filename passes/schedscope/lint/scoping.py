@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from schedscope._mlir import block_of, ir
-from schedscope.callgraph import SYMBOL, Scope, Site
+from schedscope.callgraph import SYMBOL, Index, Scope, Site
+from schedscope.errors import InputError
 from schedscope.indexing import index_module
 from schedscope.instances import Instance, Instantiator
 from schedscope.numbering import number
@@ -13,11 +14,12 @@ from schedscope.xla_view import Node
 
 
 class ScopedIds:
-    """Raises InputError where the pass does: a malformed annotation, a recursive call."""
+    """Of a module that the pass does not take, for a malformed annotation, it tells nothing.
+    Raises InputError for a recursive call."""
 
     def __init__(self, module: ir.Module) -> None:
         with module.context, ir.Location.unknown(module.context), collector_paused():
-            index = index_module(module)
+            index = _index(module)
             with room_for(len(index.functions)):
                 numbering = number(index, frozenset())
                 instantiator = Instantiator(Planner(index, "", False), numbering)
@@ -55,6 +57,13 @@ class ScopedIds:
         if site is not None and (site, group) in instance.ids:
             return instance.ids[site, group]
         return instance.ids.get((self._scopes[block_of(node.op)], group), handed)
+
+
+def _index(module: ir.Module) -> Index:
+    try:
+        return index_module(module)
+    except InputError:
+        return Index()
 
 
 def _function_of(op: ir.Operation) -> str:
