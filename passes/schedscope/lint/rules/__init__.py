@@ -12,9 +12,9 @@ from schedscope.lint.rules import (
     large_id,
     late_fusion,
     malformed,
-    many_collectives,
     merged_collectives,
     mixed_order,
+    overlap_limit,
     several_computations,
     torn_by_call,
     waiting,
@@ -29,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     waiting.RULE,
     mixed_order.RULE,
     torn_by_call.RULE,
+    overlap_limit.RULE,
     dropped_group.RULE,
     id_on_call.RULE,
     several_computations.RULE,
@@ -36,6 +37,5 @@ RULES: tuple[Rule, ...] = (
     late_fusion.RULE,
     crashing_op.RULE,
     dropped_annotation.RULE,
-    many_collectives.RULE,
 )
 """By code."""

@@ -1,0 +1,1 @@
+"""Passes that make lint clean: each group that XLA would refuse is made groups it takes."""

@@ -1,0 +1,44 @@
+"""Combiner keys where scoping's do not do: collectives that XLA would make one, and so make an
+annotation that it cannot read, or a gap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedscope._mlir import entries_of, ir
+from schedscope.annotation import COMBINER_KEY, FRONTEND_ATTRIBUTES
+from schedscope.xla_view import Node, View
+
+
+def part_collectives(view: View) -> int:
+    """Gives each of them a key of its own, of several groups or of one that has a gap through
+    them; returns how many. Needs a current context."""
+    taken = {
+        mark.combiner_key for mark in view.flat.marks.values() if mark.combiner_key is not None
+    }
+    written: dict[ir.Operation, str] = {}
+    for node in _merged(view):
+        if node.op in written:
+            continue
+        attributes = node.op.attributes
+        entries: dict[str, ir.Attribute] = {}
+        if FRONTEND_ATTRIBUTES in attributes:
+            entries = entries_of(ir.DictAttr(attributes[FRONTEND_ATTRIBUTES]))
+        own = ir.StringAttr(entries[COMBINER_KEY]).value if COMBINER_KEY in entries else "apart"
+        number = 0
+        while f"{own}.{number}" in taken:
+            number += 1
+        key = written[node.op] = f"{own}.{number}"
+        taken.add(key)
+        attributes[FRONTEND_ATTRIBUTES] = ir.DictAttr.get(
+            {**entries, COMBINER_KEY: ir.StringAttr.get(key)}
+        )
+    return len(written)
+
+
+def _merged(view: View) -> Iterator[Node]:
+    for computation in view.computations:
+        for index in computation.graph.merged:
+            parts = computation.parts(index)
+            if any(part.group is not None for part in parts):
+                yield from parts

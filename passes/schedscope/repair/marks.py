@@ -1,0 +1,73 @@
+"""The ids that repair gives, before they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedscope import annotation
+from schedscope._mlir import ir
+from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID
+from schedscope.flattening import Flat, Mark
+
+
+class Marks:
+    """Changes what the flat module says of its ops, so that it can be looked at again; `write`
+    puts that into the module itself."""
+
+    def __init__(self, flat: Flat) -> None:
+        self._flat = flat
+        self._before = dict(flat.marks)
+        used = [mark.group for mark in flat.marks.values() if mark.group is not None]
+        self._next = max(used, default=-1) + 1
+        self.origin: dict[int, int] = {}
+        """For each new id the one it came from."""
+
+    def fresh(self, group: int) -> int:
+        """A new id for a part of `group`."""
+        new = self._next
+        self._next += 1
+        self.origin[new] = self.original(group)
+        return new
+
+    def original(self, group: int) -> int:
+        return self.origin.get(group, group)
+
+    def give(self, op: int, group: int | None) -> None:
+        """Gives an op that carries an id another, or none."""
+        mark = self._flat.marks[op]
+        if mark.group != group:
+            self._flat.marks[op] = mark._replace(group=group)
+
+    def changed(self) -> Iterator[tuple[int, Mark, Mark]]:
+        """The ops whose id is another than before, with what they said and what they say."""
+        for op, mark in self._flat.marks.items():
+            before = self._before.get(op)
+            if before is not None and before.group != mark.group:
+                yield op, before, mark
+
+    def write(self) -> bool:
+        """True where anything was written. Needs a current context."""
+        written: dict[tuple[ir.Attribute, int | None], ir.Attribute] = {}
+        changed = False
+        for op, _, mark in self.changed():
+            attributes = self._flat.ops[op].attributes
+            present = attributes[FRONTEND_ATTRIBUTES]
+            key = present, mark.group
+            if key not in written:
+                written[key] = _rewritten(present, mark.group)
+            attributes[FRONTEND_ATTRIBUTES] = written[key]
+            changed = True
+        return changed
+
+
+def _rewritten(attribute: ir.Attribute, group: int | None) -> ir.Attribute:
+    if group is not None:
+        return annotation.rewritten(annotation.read(attribute), group)
+    entries = {name: each for name, each in _entries(attribute).items() if name != GROUP_ID}
+    return ir.DictAttr.get(entries)
+
+
+def _entries(attribute: ir.Attribute) -> dict[str, ir.Attribute]:
+    from schedscope._mlir import entries_of
+
+    return entries_of(ir.DictAttr(attribute))

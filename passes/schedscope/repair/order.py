@@ -1,0 +1,42 @@
+"""`keep_original_sequence_order_in_group`: XLA:GPU wants that all members of a group have it or none,
+and that no two collectives of a group that has it are independent (measured, 0.10.2 and 0.12.0.1:
+the process ends, and "exceeds the overlap limits")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schedscope._mlir import entries_of, ir
+from schedscope.aborts import ORDER, crowds, mixed_orders
+from schedscope.annotation import FRONTEND_ATTRIBUTES
+from schedscope.flattening import flatten
+from schedscope.targets import Target
+from schedscope.xla_view import view_of
+
+
+def agree(module: ir.Module, target: Target) -> Iterator[int]:
+    """Where some members are to keep their order, all are, and where XLA cannot do that, none.
+    Yields each group whose ops are changed. Needs a current context."""
+    if not target.aborts_on_mixed_order:
+        return
+    changed: dict[int, None] = {}
+    for mixed in mixed_orders(view_of(flatten(module), target)):
+        keeping = _entries(mixed.keeping[0].op)[ORDER]
+        for node in mixed.others:
+            _write(node.op, {**_entries(node.op), ORDER: keeping})
+        changed.setdefault(mixed.group)
+    for crowd in crowds(view_of(flatten(module), target)):
+        for node in crowd.nodes:
+            entries = _entries(node.op)
+            entries.pop(ORDER, None)
+            _write(node.op, entries)
+        changed.setdefault(crowd.group)
+    yield from changed
+
+
+def _entries(op: ir.Operation) -> dict[str, ir.Attribute]:
+    return entries_of(ir.DictAttr(op.attributes[FRONTEND_ATTRIBUTES]))
+
+
+def _write(op: ir.Operation, entries: dict[str, ir.Attribute]) -> None:
+    op.attributes[FRONTEND_ATTRIBUTES] = ir.DictAttr.get(entries)

@@ -1,0 +1,133 @@
+"""Whatever lint calls an error is repaired: as many groups as can be kept are kept."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from schedscope._mlir import ir, jaxlib_version
+from schedscope.flattening import Flat, Mark, flatten
+from schedscope.indexing import holds_annotations
+from schedscope.repair.keys import part_collectives
+from schedscope.repair.marks import Marks
+from schedscope.repair.order import agree
+from schedscope.repair.push_down import push_down
+from schedscope.repair.report import Fate, Loss, RepairReport
+from schedscope.repair.seal import seal_groups
+from schedscope.repair.split import split, untangle
+from schedscope.repair.unreadable import loss, place, remove_unreadable
+from schedscope.runtime import collector_paused
+from schedscope.scope import ScopeOptions, scope_module
+from schedscope.targets import GPU, GPU_0_10, TARGETS, V5E, Target
+from schedscope.xla_view import View, view_of
+
+RepairTarget = Literal["gpu", "tpu", "gpu-0.10", "v5e", "v6e", "tpu7x"]
+
+_ROUNDS = 32
+"""How often the module is looked at again; a few times is enough for all that was tried."""
+
+
+def repair_module(
+    module: ir.Module,
+    target: RepairTarget = "gpu",
+    options: ScopeOptions | None = None,
+    *,
+    seal: bool | None = None,
+) -> RepairReport:
+    """Scopes the groups of `module`, then makes groups of them that XLA accepts; in place.
+
+    Args:
+      module: a StableHLO module.
+      target: the compiler. "gpu" is the XLA:GPU of this jaxlib, "tpu" the libtpu that refuses the
+        most.
+      options: as for `scope_module`.
+      seal: whether to put optimization barriers around groups that a later fusion could tie to
+        something outside: around each with True, around none with False, and with None, on TPU,
+        around those that were split or are at risk.
+
+    Returns:
+      What was done.
+
+    Raises:
+      InputError: the module cannot be understood, and is untouched: recursive calls, a callee that
+        is not there.
+    """
+    compiler = compiler_for(target)
+    with module.context, ir.Location.unknown(module.context), collector_paused():
+        if not holds_annotations(module):
+            return RepairReport(scope_module(module, options), target)
+        losses = list(remove_unreadable(module, compiler))
+        scope = scope_module(module, options)
+        pushed = tuple(push_down(module))
+        fates, trimmed = _parted(module, compiler)
+        losses += trimmed
+        again = scope_module(module, options)  # keys for the groups that are new
+        ordered = tuple(agree(module, compiler))
+        keys = again.keys + _keyed(view_of(flatten(module), compiler))
+        sealed = _sealed(module, compiler, fates, seal)
+    changed = bool(
+        losses or scope.changed or pushed or again.changed or ordered or keys or sealed
+    ) or any(fate.kind != "whole" for fate in fates)
+    return RepairReport(scope, target, changed, fates, tuple(losses), sealed, ordered, pushed, keys)
+
+
+def compiler_for(target: RepairTarget) -> Target:
+    """The compiler that stands for a target."""
+    if target == "gpu":
+        return GPU if _at_least(jaxlib_version(), (0, 11)) else GPU_0_10
+    return V5E if target == "tpu" else TARGETS[target]
+
+
+def _at_least(version: str, wanted: tuple[int, int]) -> bool:
+    major, minor, *_ = version.split(".")
+    return (int(major), int(minor)) >= wanted
+
+
+def _parted(module: ir.Module, compiler: Target) -> tuple[tuple[Fate, ...], list[Loss]]:
+    flat = flatten(module)
+    marks = Marks(flat)
+    before = dict(flat.marks)
+    for _ in range(_ROUNDS):
+        view = view_of(flat, compiler)
+        if not split(view, marks) and not (compiler.stuck_on_cycles and untangle(view, marks)):
+            break
+    losses = [
+        loss(flat.ops[op], old.text or "", "it depends on itself, for its function is shared")
+        for op, old, new in marks.changed()
+        if new.group is None
+    ]
+    marks.write()
+    return _fates(flat, before, marks), losses
+
+
+def _fates(flat: Flat, before: dict[int, Mark], marks: Marks) -> tuple[Fate, ...]:
+    ops: dict[int, list[int]] = {}
+    for op, mark in before.items():
+        if mark.group is not None:
+            ops.setdefault(mark.group, []).append(op)
+    found = []
+    for group, members in sorted(ops.items()):
+        now = [flat.marks[op].group for op in sorted(members)]
+        ids = tuple(dict.fromkeys(each for each in now if each is not None))
+        if not ids:
+            kind = "dropped"
+        elif len(ids) > 1:
+            kind = "split"
+        else:
+            kind = "trimmed" if None in now else "whole"
+        places = () if kind == "whole" else dict.fromkeys(place(flat.ops[op]) for op in members)
+        lines = tuple(each for each in places if each is not None)
+        found.append(Fate(group, group, kind, ids, lines))
+    return tuple(found)
+
+
+def _keyed(view: View) -> int:
+    return part_collectives(view) if view.target.combines else 0
+
+
+def _sealed(
+    module: ir.Module, compiler: Target, fates: tuple[Fate, ...], seal: bool | None
+) -> tuple[int, ...]:
+    if seal is False or (seal is None and compiler.family == "gpu"):
+        return ()
+    split_ids = {each for fate in fates if fate.kind == "split" for each in fate.ids}
+    return seal_groups(module, compiler, None if seal else split_ids)

@@ -1,0 +1,89 @@
+"""Groups with a gap, and groups that wait for each other, made groups that do neither."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+
+from schedscope.gap_search import gaps_of
+from schedscope.group_cycles import waits_of
+from schedscope.repair.links import KINDS, Links, links
+from schedscope.repair.marks import Marks
+from schedscope.repair.partition import partition
+from schedscope.states import bits
+from schedscope.xla_view import Computation, View
+
+_TOGETHER = 512
+"""How many groups one sweep looks after."""
+
+
+def split(view: View, marks: Marks) -> bool:
+    """Parts the groups that XLA would refuse; True where there were any. What comes out may have
+    faults of its own in another computation, so look again."""
+    for computations in view.checked:
+        found = [(each, _gapped(each)) for each in computations]
+        if any(groups for _, groups in found):
+            for computation, groups in found:
+                for start in range(0, len(groups), _TOGETHER):
+                    _split_all(computation, groups[start : start + _TOGETHER], marks)
+            return True
+    return False
+
+
+def untangle(view: View, marks: Marks) -> bool:
+    """The same for groups that wait for each other."""
+    found = False
+    for computation in view.computations:
+        for wait in waits_of(view, computation):
+            found = True
+            knot = links(computation, wait.groups)
+            _assign(computation, wait.groups, knot, partition(knot, wait.groups), marks)
+    return found
+
+
+def _gapped(computation: Computation) -> list[int]:
+    return [gap.group for gap in gaps_of(computation)]
+
+
+def _split_all(computation: Computation, groups: list[int], marks: Marks) -> None:
+    if groups:
+        known = links(computation, groups)
+        for group in groups:
+            _assign(computation, [group], known, partition(known, [group]), marks)
+
+
+def _assign(
+    computation: Computation, groups: Collection[int], known: Links, parts: list[int], marks: Marks
+) -> None:
+    """Gives the ops of each part an id: the first part of a group keeps the group's."""
+    taken: set[int] = set()
+    given: dict[int, int | None] = {
+        op: None for op, group in zip(known.ops, known.groups, strict=True) if group in groups
+    }
+    for part in sorted(parts, key=lambda part: part & -part):
+        first, *_ = bits(part)
+        group = known.groups[first]
+        new = group if group not in taken else marks.fresh(group)
+        taken.add(group)
+        given.update((known.ops[atom], new) for atom in bits(part))
+    for op, new in given.items():
+        marks.give(op, new)
+    for op, new in _followers(computation, groups, given):
+        marks.give(op, new)
+
+
+def _followers(
+    computation: Computation, groups: Collection[int], given: dict[int, int | None]
+) -> Iterator[tuple[int, int | None]]:
+    """Ops whose id XLA does not keep: they go with the op of their group before them, or with the
+    first."""
+    ops = computation.graph.ops
+    for group in groups:
+        nodes = sorted(computation.tagged.get(group, ()))
+        leaders = [node for node in nodes if ops[node] in given]
+        if not leaders:
+            continue
+        for node in nodes:
+            if ops[node] not in given and computation.name(node) not in KINDS:
+                leader = leaders[max(bisect_right(leaders, node) - 1, 0)]
+                yield ops[node], given[ops[leader]]
