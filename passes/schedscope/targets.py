@@ -25,7 +25,7 @@ class Target:
     asynchronous: frozenset[str]
     """The members that make a group worth keeping: a group without one is dropped."""
     id_limit: int
-    """The first group id that is too large."""
+    """The first group id that is too large: XLA:GPU says "stoi", libtpu ends the process."""
     keeps_single: bool
     """Whether a group of one op stays: where a collective is two, its start and its done."""
     checks_functions: bool
@@ -95,7 +95,7 @@ V5E = Target(
     family="tpu",
     members=_ops(*_REDUCING, *_COMPUTE),
     asynchronous=_ops(*_REDUCING),
-    id_limit=2**63,
+    id_limit=2**31,
     keeps_single=False,
     checks_functions=True,
     small_function=20,
@@ -111,6 +111,13 @@ V5E = Target(
     crashes=frozenset(),
     aborts_on_mixed_order=False,
 )
-V6E = replace(V5E, name="v6e", stuck_on_cycles=False)
-TPU7X = replace(V5E, name="tpu7x", stuck_on_cycles=False, manual_apart=True, checks_late=False)
+V6E = replace(V5E, name="v6e", stuck_on_cycles=False, id_limit=2**63)
+TPU7X = replace(
+    V5E,
+    name="tpu7x",
+    stuck_on_cycles=False,
+    manual_apart=True,
+    checks_late=False,
+    id_limit=2**63,
+)
 TARGETS: dict[str, Target] = {each.name: each for each in (GPU, GPU_0_10, V5E, V6E, TPU7X)}

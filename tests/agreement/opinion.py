@@ -31,7 +31,8 @@ def opinion(source: str | bytes, target: Target) -> Opinion:
         found: dict[Kind, tuple[int, ...]] = {}
         if any(aborts.crashes(seen)):
             found["abort"] = ()
-        if any(problem.is_read for problem in ids.problems(seen)):
+        read = [problem for problem in ids.problems(seen) if problem.is_read]
+        if not all(problem.aborts for problem in read):
             found["malformed"] = ()
         merged = {group for merge in merging.merges(seen) for group in merge.groups}
         if merged:
@@ -39,7 +40,7 @@ def opinion(source: str | bytes, target: Target) -> Opinion:
         gapped = {gap.group for gap in gap_search.gaps(seen)}
         if gapped:
             found["gap"] = tuple(sorted(gapped))
-        if any(aborts.mixed_orders(seen)):
+        if any(aborts.mixed_orders(seen)) or any(problem.aborts for problem in read):
             found.setdefault("abort", ())
         if target.stuck_on_cycles:
             waiting = {group for wait in group_cycles.waits(seen) for group in wait.groups}

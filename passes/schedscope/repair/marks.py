@@ -21,6 +21,8 @@ class Marks:
         self._next = max(used, default=-1) + 1
         self.origin: dict[int, int] = {}
         """For each new id the one it came from."""
+        self.knotted: set[int] = set()
+        """Groups that waited for others."""
 
     def fresh(self, group: int) -> int:
         """A new id for a part of `group`."""

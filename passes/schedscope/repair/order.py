@@ -1,6 +1,6 @@
-"""`keep_original_sequence_order_in_group`: XLA:GPU wants that all members of a group have it or none,
-and that no two collectives of a group that has it are independent (measured, 0.10.2 and 0.12.0.1:
-the process ends, and "exceeds the overlap limits")."""
+"""`keep_original_sequence_order_in_group`: XLA:GPU wants that all members of a group have it or
+none, and that no two collectives of a group that has it are independent (measured, 0.10.2 and
+0.12.0.1: the process ends, and "exceeds the overlap limits")."""
 
 from __future__ import annotations
 

@@ -1,5 +1,106 @@
+"""An id on a call only is given to the ops in its function: XLA gives it to the op that makes the
+result, and to no other (measured)."""
+
 from __future__ import annotations
 
+from collections.abc import Iterator
 
-def push_down(module):
-    return ()
+from schedscope._mlir import clone_after, entries_of, ir
+from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID
+from schedscope.callgraph import CALLS, SYMBOL
+from schedscope.flattening import Flat, Piece, flatten
+from schedscope.repair.links import KINDS
+
+
+def push_down(module: ir.Module) -> Iterator[str]:
+    """Yields the name of each function whose ops get an id; a function that has other callers is
+    cloned. To be asked of a scoped module. Needs a current context."""
+    flat = flatten(module)
+    plan = _Plan(flat)
+    for op, mark in list(flat.marks.items()):
+        callee = flat.callees.get(op)
+        if callee is None or mark.group is None or plan.holds_group(callee):
+            continue
+        text = mark.entries[GROUP_ID]
+        yield from plan.give(flat.ops[op], callee, text)
+
+
+class _Plan:
+    def __init__(self, flat: Flat) -> None:
+        self._flat = flat
+        self._holds: dict[str, bool] = {}
+        self._made: dict[tuple[str, ir.Attribute], str] = {}
+        self._names = set(flat.functions)
+
+    def holds_group(self, name: str) -> bool:
+        """Whether an op in a function, or below it, carries an id."""
+        known = self._holds.get(name)
+        if known is None:
+            piece = self._flat.functions[name]
+            known = self._holds[name] = self._below(piece)
+        return known
+
+    def _below(self, piece: Piece) -> bool:
+        if piece.has_group:
+            return True
+        for op in piece.sites:
+            callee = self._flat.callees.get(op)
+            if callee is not None and self.holds_group(callee):
+                return True
+            if any(self._below(region) for region in self._flat.regions.get(op, ())):
+                return True
+        return False
+
+    def give(self, call: ir.Operation, callee: str, text: ir.Attribute) -> Iterator[str]:
+        """Makes `call` one of a function whose ops carry `text`."""
+        known = self._made.get((callee, text))
+        if known is None:
+            known = self._made[callee, text] = self._fresh(callee)
+            function = self._function(callee)
+            clone = clone_after(function, function)
+            clone.attributes[SYMBOL] = ir.StringAttr.get(known)
+            clone.attributes["sym_visibility"] = ir.StringAttr.get("private")
+            yield known
+            yield from self._tag(clone, text)
+        call.attributes[CALLS[call.name]] = ir.FlatSymbolRefAttr.get(known)
+
+    def _tag(self, function: ir.Operation, text: ir.Attribute) -> Iterator[str]:
+        for op in _straight(function):
+            if op.name in KINDS or op.name in CALLS:
+                _mark(op, text)
+            if op.name in CALLS:
+                callee = ir.FlatSymbolRefAttr(op.attributes[CALLS[op.name]]).value
+                yield from self.give(op, callee, text)
+
+    def _function(self, name: str) -> ir.Operation:
+        for view in self._flat.module.body.operations:
+            op = view.operation
+            if op.name == "func.func" and ir.StringAttr(op.attributes[SYMBOL]).value == name:
+                return op
+        raise AssertionError(f"no function @{name}")
+
+    def _fresh(self, name: str) -> str:
+        number = 0
+        while f"{name}_{number}" in self._names:
+            number += 1
+        self._names.add(f"{name}_{number}")
+        return f"{name}_{number}"
+
+
+def _straight(op: ir.Operation) -> Iterator[ir.Operation]:
+    """The ops of a function's body; loops and branches are computations of their own."""
+    for region in op.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                inner = view.operation
+                yield inner
+                if inner.name in ("sdy.manual_computation", "sdy.named_computation"):
+                    yield from _straight(inner)
+
+
+def _mark(op: ir.Operation, text: ir.Attribute) -> None:
+    present: dict[str, ir.Attribute] = {}
+    if FRONTEND_ATTRIBUTES in op.attributes:
+        present = entries_of(ir.DictAttr(op.attributes[FRONTEND_ATTRIBUTES]))
+    if GROUP_ID not in present:
+        op.attributes[FRONTEND_ATTRIBUTES] = ir.DictAttr.get({**present, GROUP_ID: text})

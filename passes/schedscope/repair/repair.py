@@ -11,7 +11,7 @@ from schedscope.repair.keys import part_collectives
 from schedscope.repair.marks import Marks
 from schedscope.repair.order import agree
 from schedscope.repair.push_down import push_down
-from schedscope.repair.report import Fate, Loss, RepairReport
+from schedscope.repair.report import Fate, FateKind, Loss, RepairReport
 from schedscope.repair.seal import seal_groups
 from schedscope.repair.split import split, untangle
 from schedscope.repair.unreadable import loss, place, remove_unreadable
@@ -58,12 +58,12 @@ def repair_module(
         losses = list(remove_unreadable(module, compiler))
         scope = scope_module(module, options)
         pushed = tuple(push_down(module))
-        fates, trimmed = _parted(module, compiler)
+        fates, trimmed, knotted = _parted(module, compiler)
         losses += trimmed
         again = scope_module(module, options)  # keys for the groups that are new
         ordered = tuple(agree(module, compiler))
         keys = again.keys + _keyed(view_of(flatten(module), compiler))
-        sealed = _sealed(module, compiler, fates, seal)
+        sealed = _sealed(module, compiler, fates, knotted, seal)
     changed = bool(
         losses or scope.changed or pushed or again.changed or ordered or keys or sealed
     ) or any(fate.kind != "whole" for fate in fates)
@@ -82,7 +82,7 @@ def _at_least(version: str, wanted: tuple[int, int]) -> bool:
     return (int(major), int(minor)) >= wanted
 
 
-def _parted(module: ir.Module, compiler: Target) -> tuple[tuple[Fate, ...], list[Loss]]:
+def _parted(module: ir.Module, compiler: Target) -> tuple[tuple[Fate, ...], list[Loss], set[int]]:
     flat = flatten(module)
     marks = Marks(flat)
     before = dict(flat.marks)
@@ -96,7 +96,7 @@ def _parted(module: ir.Module, compiler: Target) -> tuple[tuple[Fate, ...], list
         if new.group is None
     ]
     marks.write()
-    return _fates(flat, before, marks), losses
+    return _fates(flat, before, marks), losses, marks.knotted
 
 
 def _fates(flat: Flat, before: dict[int, Mark], marks: Marks) -> tuple[Fate, ...]:
@@ -108,12 +108,13 @@ def _fates(flat: Flat, before: dict[int, Mark], marks: Marks) -> tuple[Fate, ...
     for group, members in sorted(ops.items()):
         now = [flat.marks[op].group for op in sorted(members)]
         ids = tuple(dict.fromkeys(each for each in now if each is not None))
+        kind: FateKind = "whole"
         if not ids:
             kind = "dropped"
         elif len(ids) > 1:
             kind = "split"
-        else:
-            kind = "trimmed" if None in now else "whole"
+        elif None in now:
+            kind = "trimmed"
         places = () if kind == "whole" else dict.fromkeys(place(flat.ops[op]) for op in members)
         lines = tuple(each for each in places if each is not None)
         found.append(Fate(group, group, kind, ids, lines))
@@ -125,9 +126,13 @@ def _keyed(view: View) -> int:
 
 
 def _sealed(
-    module: ir.Module, compiler: Target, fates: tuple[Fate, ...], seal: bool | None
+    module: ir.Module,
+    compiler: Target,
+    fates: tuple[Fate, ...],
+    knotted: set[int],
+    seal: bool | None,
 ) -> tuple[int, ...]:
     if seal is False or (seal is None and compiler.family == "gpu"):
         return ()
-    split_ids = {each for fate in fates if fate.kind == "split" for each in fate.ids}
-    return seal_groups(module, compiler, None if seal else split_ids)
+    parted = {each for fate in fates if fate.kind == "split" for each in fate.ids}
+    return seal_groups(module, compiler, None if seal else parted | knotted)

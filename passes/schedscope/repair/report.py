@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 from schedscope.report import ScopeReport
 
+FateKind = Literal["whole", "split", "trimmed", "dropped"]
+
 
 class Loss(NamedTuple):
     """An op that carries no id any more."""
@@ -27,7 +29,7 @@ class Fate(NamedTuple):
     id: int
     original: int
     """The id in the user's module."""
-    kind: Literal["whole", "split", "trimmed", "dropped"]
+    kind: FateKind
     ids: tuple[int, ...]
     """The groups it is now."""
     locations: tuple[str, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from schedscope.gap_search import gaps_of
 from schedscope.group_cycles import waits_of
@@ -36,6 +36,7 @@ def untangle(view: View, marks: Marks) -> bool:
     for computation in view.computations:
         for wait in waits_of(view, computation):
             found = True
+            marks.knotted.update(wait.groups)
             knot = links(computation, wait.groups)
             _assign(computation, wait.groups, knot, partition(knot, wait.groups), marks)
     return found
@@ -66,18 +67,18 @@ def _assign(
         new = group if group not in taken else marks.fresh(group)
         taken.add(group)
         given.update((known.ops[atom], new) for atom in bits(part))
-    for op, new in given.items():
-        marks.give(op, new)
-    for op, new in _followers(computation, groups, given):
-        marks.give(op, new)
+    given.update(_followers(computation, groups, given))
+    for op, now in given.items():
+        marks.give(op, now)
 
 
 def _followers(
     computation: Computation, groups: Collection[int], given: dict[int, int | None]
-) -> Iterator[tuple[int, int | None]]:
+) -> dict[int, int | None]:
     """Ops whose id XLA does not keep: they go with the op of their group before them, or with the
     first."""
     ops = computation.graph.ops
+    found: dict[int, int | None] = {}
     for group in groups:
         nodes = sorted(computation.tagged.get(group, ()))
         leaders = [node for node in nodes if ops[node] in given]
@@ -86,4 +87,5 @@ def _followers(
         for node in nodes:
             if ops[node] not in given and computation.name(node) not in KINDS:
                 leader = leaders[max(bisect_right(leaders, node) - 1, 0)]
-                yield ops[node], given[ops[leader]]
+                found[ops[node]] = given[ops[leader]]
+    return found

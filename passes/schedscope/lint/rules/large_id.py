@@ -1,7 +1,8 @@
 """A group id is larger than the compiler can read.
 
 Why XLA refuses it: XLA:GPU reads ids with a 32-bit parse, and of 2147483648 or more it says "stoi"
-(measured, jax 0.10.2 and 0.12.0.1); XLA:TPU reads 64 bits.
+(measured, jax 0.10.2 and 0.12.0.1); libtpu reads 64 bits, and for v5e ends the process all the
+same.
 
 Example:
 
