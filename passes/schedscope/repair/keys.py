@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from schedscope._mlir import entries_of, ir
 from schedscope.annotation import COMBINER_KEY, FRONTEND_ATTRIBUTES
+from schedscope.gap_search import gaps
 from schedscope.xla_view import Node, View
 
 
@@ -37,8 +38,10 @@ def part_collectives(view: View) -> int:
 
 
 def _merged(view: View) -> Iterator[Node]:
+    torn = {(gap.computation, node.number) for gap in gaps(view) for node in gap.path}
     for computation in view.computations:
         for index in computation.graph.merged:
             parts = computation.parts(index)
-            if any(part.group is not None for part in parts):
+            groups = {part.group for part in parts}
+            if len(groups) > 1 or (computation, index) in torn:
                 yield from parts

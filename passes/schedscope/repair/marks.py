@@ -35,16 +35,16 @@ class Marks:
         return self.origin.get(group, group)
 
     def give(self, op: int, group: int | None) -> None:
-        """Gives an op that carries an id another, or none."""
-        mark = self._flat.marks[op]
+        """Gives an op another id, or none. An op that has its call's gets one of its own."""
+        mark = self._flat.marks.get(op, _UNMARKED)
         if mark.group != group:
             self._flat.marks[op] = mark._replace(group=group)
 
     def changed(self) -> Iterator[tuple[int, Mark, Mark]]:
         """The ops whose id is another than before, with what they said and what they say."""
         for op, mark in self._flat.marks.items():
-            before = self._before.get(op)
-            if before is not None and before.group != mark.group:
+            before = self._before.get(op, _UNMARKED)
+            if before.group != mark.group:
                 yield op, before, mark
 
     def write(self) -> bool:
@@ -53,7 +53,8 @@ class Marks:
         changed = False
         for op, _, mark in self.changed():
             attributes = self._flat.ops[op].attributes
-            present = attributes[FRONTEND_ATTRIBUTES]
+            marked = FRONTEND_ATTRIBUTES in attributes
+            present = attributes[FRONTEND_ATTRIBUTES] if marked else ir.DictAttr.get({})
             key = present, mark.group
             if key not in written:
                 written[key] = _rewritten(present, mark.group)
@@ -63,13 +64,13 @@ class Marks:
 
 
 def _rewritten(attribute: ir.Attribute, group: int | None) -> ir.Attribute:
+    frontend = annotation.read(attribute)
+    if group is not None and frontend.annotation is not None:
+        return annotation.rewritten(frontend, group)
+    entries = {name: each for name, each in frontend.entries.items() if name != GROUP_ID}
     if group is not None:
-        return annotation.rewritten(annotation.read(attribute), group)
-    entries = {name: each for name, each in _entries(attribute).items() if name != GROUP_ID}
+        entries[GROUP_ID] = ir.StringAttr.get(str(group))
     return ir.DictAttr.get(entries)
 
 
-def _entries(attribute: ir.Attribute) -> dict[str, ir.Attribute]:
-    from schedscope._mlir import entries_of
-
-    return entries_of(ir.DictAttr(attribute))
+_UNMARKED = Mark(None, None, None, None, {})

@@ -15,6 +15,7 @@ from schedscope.repair.report import Fate, FateKind, Loss, RepairReport
 from schedscope.repair.seal import seal_groups
 from schedscope.repair.split import split, untangle
 from schedscope.repair.unreadable import loss, place, remove_unreadable
+from schedscope.repair.unshare import unshare
 from schedscope.runtime import collector_paused
 from schedscope.scope import ScopeOptions, scope_module
 from schedscope.targets import GPU, GPU_0_10, TARGETS, V5E, Target
@@ -58,6 +59,7 @@ def repair_module(
         losses = list(remove_unreadable(module, compiler))
         scope = scope_module(module, options)
         pushed = tuple(push_down(module))
+        clones = _unshared(module, compiler)
         fates, trimmed, knotted = _parted(module, compiler)
         losses += trimmed
         again = scope_module(module, options)  # keys for the groups that are new
@@ -65,7 +67,7 @@ def repair_module(
         keys = again.keys + _keyed(view_of(flatten(module), compiler))
         sealed = _sealed(module, compiler, fates, knotted, seal)
     changed = bool(
-        losses or scope.changed or pushed or again.changed or ordered or keys or sealed
+        losses or scope.changed or pushed or clones or again.changed or ordered or keys or sealed
     ) or any(fate.kind != "whole" for fate in fates)
     return RepairReport(scope, target, changed, fates, tuple(losses), sealed, ordered, pushed, keys)
 
@@ -82,13 +84,24 @@ def _at_least(version: str, wanted: tuple[int, int]) -> bool:
     return (int(major), int(minor)) >= wanted
 
 
+def _unshared(module: ir.Module, compiler: Target) -> list[str]:
+    made: list[str] = []
+    for _ in range(_ROUNDS):
+        view = view_of(flatten(module), compiler)
+        clones = unshare(view, waiting=False) or unshare(view, waiting=True)
+        if not clones:
+            break
+        made += [name for names in clones.values() for name in names]
+    return made
+
+
 def _parted(module: ir.Module, compiler: Target) -> tuple[tuple[Fate, ...], list[Loss], set[int]]:
     flat = flatten(module)
     marks = Marks(flat)
     before = dict(flat.marks)
     for _ in range(_ROUNDS):
         view = view_of(flat, compiler)
-        if not split(view, marks) and not (compiler.stuck_on_cycles and untangle(view, marks)):
+        if not split(view, marks) and not untangle(view, marks):
             break
     losses = [
         loss(flat.ops[op], old.text or "", "it depends on itself, for its function is shared")

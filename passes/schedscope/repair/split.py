@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection
 
-from schedscope.gap_search import gaps_of
-from schedscope.group_cycles import waits_of
+from schedscope.repair.faults import faults
 from schedscope.repair.links import KINDS, Links, links
 from schedscope.repair.marks import Marks
 from schedscope.repair.partition import partition
@@ -18,39 +17,26 @@ _TOGETHER = 512
 
 
 def split(view: View, marks: Marks) -> bool:
-    """Parts the groups that XLA would refuse; True where there were any. What comes out may have
-    faults of its own in another computation, so look again."""
-    for computations in view.checked:
-        found = [(each, _gapped(each)) for each in computations]
-        if any(groups for _, groups in found):
-            for computation, groups in found:
-                for start in range(0, len(groups), _TOGETHER):
-                    _split_all(computation, groups[start : start + _TOGETHER], marks)
-            return True
-    return False
+    """Parts the groups that have a gap; True where there were any. What comes out may have faults
+    of its own in another computation, so look again."""
+    found = faults(view, waiting=False)
+    for computation, groups in found:
+        for start in range(0, len(groups), _TOGETHER):
+            some = groups[start : start + _TOGETHER]
+            known = links(computation, some)
+            for group in some:
+                _assign(computation, [group], known, partition(known, [group]), marks)
+    return bool(found)
 
 
 def untangle(view: View, marks: Marks) -> bool:
     """The same for groups that wait for each other."""
-    found = False
-    for computation in view.computations:
-        for wait in waits_of(view, computation):
-            found = True
-            marks.knotted.update(wait.groups)
-            knot = links(computation, wait.groups)
-            _assign(computation, wait.groups, knot, partition(knot, wait.groups), marks)
-    return found
-
-
-def _gapped(computation: Computation) -> list[int]:
-    return [gap.group for gap in gaps_of(computation)]
-
-
-def _split_all(computation: Computation, groups: list[int], marks: Marks) -> None:
-    if groups:
-        known = links(computation, groups)
-        for group in groups:
-            _assign(computation, [group], known, partition(known, [group]), marks)
+    found = faults(view, waiting=True)
+    for computation, groups in found:
+        marks.knotted.update(groups)
+        knot = links(computation, groups)
+        _assign(computation, groups, knot, partition(knot, groups), marks)
+    return bool(found)
 
 
 def _assign(
