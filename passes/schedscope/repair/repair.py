@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from schedscope._mlir import ir, jaxlib_version
+from schedscope.errors import InputError
 from schedscope.flattening import Flat, Mark, flatten
 from schedscope.indexing import holds_annotations
 from schedscope.repair.keys import part_collectives
@@ -14,7 +15,7 @@ from schedscope.repair.push_down import push_down
 from schedscope.repair.report import Fate, FateKind, Loss, RepairReport
 from schedscope.repair.seal import seal_groups
 from schedscope.repair.split import split, untangle
-from schedscope.repair.unreadable import loss, place, remove_unreadable
+from schedscope.repair.unreadable import loss, place, remove_crashing, remove_unreadable
 from schedscope.repair.unshare import unshare
 from schedscope.runtime import collector_paused
 from schedscope.scope import ScopeOptions, scope_module
@@ -56,8 +57,12 @@ def repair_module(
     with module.context, ir.Location.unknown(module.context), collector_paused():
         if not holds_annotations(module):
             return RepairReport(scope_module(module, options), target)
-        losses = list(remove_unreadable(module, compiler))
-        scope = scope_module(module, options)
+        losses = list(remove_crashing(module, compiler))
+        try:
+            scope = scope_module(module, options)
+        except InputError:
+            losses += remove_unreadable(module)
+            scope = scope_module(module, options)
         pushed = tuple(push_down(module))
         clones = _unshared(module, compiler)
         fates, trimmed, knotted = _parted(module, compiler)

@@ -7,14 +7,14 @@ at the border. XLA keeps them until it has scheduled (measured on XLA:GPU and li
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from schedscope._mlir import Value, block_of, ir
-from schedscope.flattening import Flat, flatten
+from schedscope.flattening import flatten
 from schedscope.late_fusion import torn
 from schedscope.repair.links import KINDS
 from schedscope.targets import Target
-from schedscope.xla_view import view_of
+from schedscope.xla_view import Computation, view_of
 
 BARRIER = "stablehlo.optimization_barrier"
 
@@ -25,84 +25,111 @@ def seal_groups(
     """Seals `groups` and those at risk, or every group where it is None; returns those that have
     new barriers. Needs a current context."""
     flat = flatten(module)
-    chosen: set[int] | None = None
-    if groups is not None:
-        chosen = {*groups, *(group for group, _ in torn(view_of(flat, target)))}
-    members: dict[tuple[int, ir.Block], list[int]] = {}
-    for number, mark in flat.marks.items():
-        group = mark.group
-        if group is None or (chosen is not None and group not in chosen):
-            continue
-        if flat.names[number] in KINDS:
-            members.setdefault((group, block_of(flat.ops[number])), []).append(number)
+    view = view_of(flat, target)
+    chosen = None if groups is None else {*groups, *(group for group, _ in torn(view))}
     sealed: dict[int, None] = {}
-    for (group, block), numbers in members.items():
-        if _Sealing(flat, block, sorted(numbers)).run():
-            sealed.setdefault(group)
+    met: set[tuple[int, ir.Block]] = set()
+    for computation in view.computations:
+        for group, nodes in computation.tagged.items():
+            if chosen is None or group in chosen:
+                for units in _places(computation, nodes):
+                    block = block_of(units[0])
+                    if (group, block) not in met:
+                        met.add((group, block))
+                        if _Sealing(block, units).run():
+                            sealed.setdefault(group)
     return tuple(sealed)
 
 
-class _Sealing:
-    """Of the members of one group in one block."""
+def _places(computation: Computation, tagged: list[int]) -> Iterator[list[ir.Operation]]:
+    """The ops to seal: in the innermost body that holds the whole group its members there, and the
+    calls that hold the others."""
+    nodes = [computation.node(each) for each in sorted(tagged) if computation.name(each) in KINDS]
+    if not nodes:
+        return
+    depth = 0
+    for steps in zip(*(node.path for node in nodes), strict=False):
+        if len(set(steps)) > 1:
+            break
+        depth += 1
+    units = dict.fromkeys(
+        node.path[depth].op if len(node.path) > depth else node.op for node in nodes
+    )
+    yield _in_order(list(units))
 
-    def __init__(self, flat: Flat, block: ir.Block, members: list[int]) -> None:
-        self._ops = [flat.ops[each] for each in members]
+
+def _in_order(ops: list[ir.Operation]) -> list[ir.Operation]:
+    if len(ops) < 2:
+        return ops
+    wanted = {_key(op) for op in ops}
+    found = (view.operation for view in block_of(ops[0]).operations)
+    return [op for op in found if _key(op) in wanted]
+
+
+class _Sealing:
+    """Of the ops of one block that are, or hold, the members of one group."""
+
+    def __init__(self, block: ir.Block, ops: list[ir.Operation]) -> None:
+        self._ops = ops
         self._block = block
-        self._first = self._ops[0]
+        self._first, self._last = ops[0], ops[-1]
+        self._inside = {_key(op) for op in ops}
+        """Python's objects for one op are several; its first result is the same."""
 
     def run(self) -> bool:
         """Makes the group one run of ops between two barriers; False where it is sealed, or where
         its ops cannot be brought together."""
-        inside = set(self._ops)
-        entering: dict[Value, None] = {}
-        for op in self._ops:
-            for operand in _used(op):
-                owner = _owner(operand)
-                if owner is None or owner not in inside:
-                    entering.setdefault(operand)
-        if entering and all(_is_barrier(_owner(each)) for each in entering):
+        entering = dict.fromkeys(
+            operand for op in self._ops for operand in _used(op) if not self._is_inside(operand)
+        )
+        free = [each for each in entering if not _is_made_by(each, "stablehlo.constant")]
+        if not free or all(_is_made_by(each, BARRIER) for each in free) or not self._gather():
             return False
-        if not self._gather(inside):
-            return False
-        self._enter([each for each in entering if not _is_constant(_owner(each))], inside)
-        self._leave(inside)
+        self._enter(free)
+        self._leave()
         return True
 
-    def _gather(self, inside: set[ir.Operation]) -> bool:
+    def _is_inside(self, value: Value) -> bool:
+        owner = _owner(value)
+        return owner is not None and _key(owner) in self._inside
+
+    def _gather(self) -> bool:
         """Moves what lies between the members: before them what none of them feeds, after them
         the rest."""
-        fed: set[ir.Operation] = set(self._ops[:1])
+        fed: set[Value] = set()
+        """What depends on a member, and the members."""
+        outside: set[Value] = set()
+        before: list[ir.Operation] = []
         behind: list[ir.Operation] = []
-        between = _between(self._block, self._ops[0], self._ops[-1])
-        for op in between:
-            if op in inside:
-                if any(_owner(each) in fed - inside for each in _used(op)):
-                    return False  # through something outside: not convex here
-                fed.add(op)
-            elif any(_owner(each) in fed for each in _used(op)):
-                fed.add(op)
+        for op in _between(self._block, self._first, self._last):
+            used = _used(op)
+            if _key(op) in self._inside:
+                if any(each in outside for each in used):
+                    return False  # through something outside: no run of ops can be made
+                fed.update(op.results)
+            elif any(each in fed for each in used):
+                fed.update(op.results)
+                outside.update(op.results)
                 behind.append(op)
-        for op in between:
-            if op not in inside and op not in fed:
-                op.move_before(self._first)
-        last = self._ops[-1]
+            else:
+                before.append(op)
+        for op in before:
+            op.move_before(self._first)
+        last = self._last
         for op in behind:
             op.move_after(last)
             last = op
         return True
 
-    def _enter(self, entering: list[Value], inside: set[ir.Operation]) -> None:
-        if not entering:
-            return
+    def _enter(self, entering: list[Value]) -> None:
         uses = [_uses(each) for each in entering]
         made = _barrier(entering, ir.InsertionPoint(self._first), self._first)
         for found, result in zip(uses, made.results, strict=True):
             for op, number in found:
-                if _within(op, self._block) in inside:
+                if _key(_within(op, self._block)) in self._inside:
                     op.operands[number] = result
 
-    def _leave(self, inside: set[ir.Operation]) -> None:
-        last = self._ops[-1]
+    def _leave(self) -> None:
         leaving: list[Value] = []
         uses: list[list[tuple[ir.Operation, int]]] = []
         for op in self._ops:
@@ -110,18 +137,23 @@ class _Sealing:
                 outside = [
                     (user, number)
                     for user, number in _uses(result)
-                    if _within(user, self._block) not in inside
+                    if _key(_within(user, self._block)) not in self._inside
                 ]
                 if outside:
                     leaving.append(result)
                     uses.append(outside)
         if not leaving:
             return
-        made = _barrier(leaving, ir.InsertionPoint(last), last)
-        made.move_after(last)
+        made = _barrier(leaving, ir.InsertionPoint(self._last), self._last)
+        made.move_after(self._last)
         for found, result in zip(uses, made.results, strict=True):
             for user, number in found:
                 user.operands[number] = result
+
+
+def _key(op: ir.Operation) -> Value | None:
+    """The same for every Python object of one op; None for an op without results."""
+    return op.results[0] if len(op.results) else None
 
 
 def _uses(value: Value) -> list[tuple[ir.Operation, int]]:
@@ -177,9 +209,6 @@ def _between(block: ir.Block, first: ir.Operation, last: ir.Operation) -> list[i
     return found
 
 
-def _is_barrier(op: ir.Operation | None) -> bool:
-    return op is not None and op.name == BARRIER
-
-
-def _is_constant(op: ir.Operation | None) -> bool:
-    return op is not None and op.name == "stablehlo.constant"
+def _is_made_by(value: Value, name: str) -> bool:
+    owner = _owner(value)
+    return owner is not None and owner.name == name

@@ -4,27 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope._mlir import entries_of, ir
-from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID
+from schedscope import annotation
+from schedscope._mlir import ADVANCE, PRE_ORDER, entries_of, ir
+from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID, SCOPE
 from schedscope.flattening import flatten
 from schedscope.locations import frames
 from schedscope.repair.report import Loss
 from schedscope.targets import Target
 
 
-def remove_unreadable(module: ir.Module, target: Target) -> Iterator[Loss]:
-    """Yields each op that loses its annotation. Needs a current context."""
+def remove_unreadable(module: ir.Module) -> list[Loss]:
+    """Takes what is no annotation from every op; each that had one. Needs a current context."""
+    found: list[tuple[ir.Operation, str, str]] = []
+    known: dict[ir.Attribute, str | None] = {}
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if FRONTEND_ATTRIBUTES in op.attributes:
+            attribute = op.attributes[FRONTEND_ATTRIBUTES]
+            if attribute not in known:
+                known[attribute] = _problem(attribute)
+            why = known[attribute]
+            if why is not None:
+                found.append((op, _said(attribute), why))
+        return ADVANCE
+
+    module.operation.walk(visit, PRE_ORDER)
+    for op, _, _ in found:
+        remove(op)
+    return [loss(op, said, why) for op, said, why in found]
+
+
+def remove_crashing(module: ir.Module, target: Target) -> Iterator[Loss]:
+    """Takes the annotation from ops at which the compiler dies. Needs a current context."""
+    if not target.crashes:
+        return
     flat = flatten(module)
     for number, mark in flat.marks.items():
         op = flat.ops[number]
-        if mark.malformed is not None:
-            why = mark.malformed
-        elif mark.group is not None and op.name in target.crashes:
+        if mark.group is not None and op.name in target.crashes:
             why = f"XLA:{target.family.upper()} of this jax crashes at an annotated op of its kind"
-        else:
-            continue
-        yield loss(op, mark.text or "", why)
-        remove(op)
+            yield loss(op, mark.text or "", why)
+            remove(op)
+
+
+def _problem(attribute: ir.Attribute) -> str | None:
+    try:
+        annotation.read(attribute)
+    except annotation.MalformedAnnotation as error:
+        return str(error)
+    return None
+
+
+def _said(attribute: ir.Attribute) -> str:
+    entries = entries_of(attribute) if isinstance(attribute, ir.DictAttr) else {}
+    value = entries.get(GROUP_ID, attribute)
+    return value.value if isinstance(value, ir.StringAttr) else str(value)
 
 
 def loss(op: ir.Operation, said: str, why: str) -> Loss:
@@ -42,7 +76,9 @@ def remove(op: ir.Operation) -> None:
     if not isinstance(present, ir.DictAttr):
         del op.attributes[FRONTEND_ATTRIBUTES]
         return
-    entries = {name: each for name, each in entries_of(present).items() if name != GROUP_ID}
+    entries = {
+        name: each for name, each in entries_of(present).items() if name not in (GROUP_ID, SCOPE)
+    }
     if entries:
         op.attributes[FRONTEND_ATTRIBUTES] = ir.DictAttr.get(entries)
     else:
