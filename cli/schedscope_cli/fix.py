@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schedscope_cli import files
 from schedscope_cli.messages import complaint, say
-from schedscope_cli.options import add_scope_options
+from schedscope_cli.options import add_repair_options, add_scope_options
 from schedscope_cli.status import CLEAN, FAILED, FOUND
 
 if TYPE_CHECKING:
     from schedscope import ScopeReport
     from schedscope.modules import Source
+    from schedscope.repair.report import RepairReport
 
 _HELP = "give calls that depend on each other scheduling groups of their own"
 
@@ -55,6 +56,7 @@ def add_parser(commands: Any) -> None:
     add("--emit", choices=formats, help="the result's format (default: that of FILE)")
     add("--report", metavar="R.json", help="say there, in JSON, what was done call by call")
     add_scope_options(parser)
+    add_repair_options(parser)
 
 
 def run(arguments: Namespace) -> int:
@@ -99,17 +101,11 @@ def _attempt(path: str, arguments: Namespace) -> _Outcome:
 
 def _fix(path: str, name: str, arguments: Namespace) -> tuple[bool, dict[str, Any] | None]:
     """Whether the file changes, and what --report says of it."""
-    from schedscope import ScopeOptions, modules, scope_module
-    from schedscope.scope import check_calls
+    from schedscope import modules
 
     source = modules.read(files.read(path), name)
     text = modules.text_of_file(source) if arguments.diff else b""
-    options = ScopeOptions(
-        every_call_site=arguments.every_call_site, keep_global=arguments.keep_global
-    )
-    report = scope_module(source.module, options)
-    if not report.changed:
-        check_calls(source.module)
+    report = _changed(source, arguments)
     if arguments.diff:
         if report.changed:
             _show_diff(text, modules.text_of(source), name)
@@ -119,10 +115,31 @@ def _fix(path: str, name: str, arguments: Namespace) -> tuple[bool, dict[str, An
     return report.changed, _record(source, report) if arguments.report is not None else None
 
 
-def _record(source: Source, report: ScopeReport) -> dict[str, Any]:
+def _changed(source: Source, arguments: Namespace) -> ScopeReport | RepairReport:
+    from schedscope import ScopeOptions, scope_module
+    from schedscope.scope import check_calls
+
+    options = ScopeOptions(
+        every_call_site=arguments.every_call_site, keep_global=arguments.keep_global
+    )
+    if arguments.repair:
+        from schedscope.repair.repair import RepairTarget, repair_module
+
+        target: RepairTarget = arguments.target or "gpu"
+        return repair_module(source.module, target, options, seal=arguments.seal)
+    report = scope_module(source.module, options)
+    if not report.changed:
+        check_calls(source.module)
+    return report
+
+
+def _record(source: Source, report: ScopeReport | RepairReport) -> dict[str, Any]:
+    from schedscope import ScopeReport
     from schedscope.record import record_of  # looks for gaps, which a mere fix need not know
 
-    return record_of(source.module, report)
+    if isinstance(report, ScopeReport):
+        return record_of(source.module, report)
+    return {**record_of(source.module, report.scope), "repair": report.to_json()}
 
 
 def _write_result(source: Source, changed: bool, path: str, arguments: Namespace) -> None:
@@ -156,7 +173,7 @@ def _lines(text: bytes) -> list[bytes]:
     return lines
 
 
-def _summarize(report: ScopeReport, name: str, arguments: Namespace) -> None:
+def _summarize(report: ScopeReport | RepairReport, name: str, arguments: Namespace) -> None:
     if not report.changed:
         say(f"{name}: nothing to change")
         return
@@ -209,6 +226,8 @@ def _contradiction(arguments: Namespace) -> str | None:
         return "--in-place replaces files, and - is standard input"
     if arguments.emit and not writes_module:
         return "--emit is the format to write, and --check and --diff write nothing"
+    if not arguments.repair and (arguments.target is not None or arguments.seal is not None):
+        return "--target, --seal and --no-seal belong to --repair"
     if arguments.report == files.STREAM and (to_stdout or arguments.output == files.STREAM):
         return "--report - and the result would both go to standard output"
     if arguments.report != files.STREAM and arguments.report in (

@@ -1,8 +1,8 @@
-"""The options of the scoping pass, the same for every command that runs it."""
+"""The options of the passes, the same for every command that runs them."""
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, BooleanOptionalAction
 from typing import Any
 
 
@@ -11,6 +11,18 @@ def add_scope_options(parser: Any) -> None:
     parser.add_argument("--every-call-site", action="store_true", help=every)
     keep = "ids that span calls on purpose, such as 0,3: leave them whole"
     parser.add_argument("--keep-global", type=_ids, default=frozenset(), metavar="IDS", help=keep)
+
+
+def add_repair_options(parser: Any) -> None:
+    add = parser.add_argument_group("repair").add_argument
+    repair = "then make of every group that XLA would refuse groups that it accepts"
+    add("--repair", action="store_true", help=repair)
+    add("--target", choices=("gpu", "tpu"), help="the compiler to repair for (default: gpu)")
+    seal = (
+        "put optimization barriers around groups, so that no later fusion breaks them; by default "
+        "around those at risk on TPU, around none on GPU"
+    )
+    add("--seal", action=BooleanOptionalAction, default=None, help=seal)
 
 
 def _ids(text: str) -> frozenset[int]:

@@ -32,6 +32,8 @@ class Listener(NamedTuple):
     """A module goes to XLA, for a platform that jax calls "cpu", "gpu" or "tpu"."""
     refused: Callable[[Exception], None]
     """XLA raised an error for the module that this thread is compiling."""
+    insist: Callable[[ir.Module, str, Callable[[], Any]], Any] | None = None
+    """Calls what compiles the module, again where it has changed it."""
 
 
 def check() -> None:
@@ -187,7 +189,10 @@ def _wrap_compiling(compile: _Function, listener: Callable[[], Listener | None])
         if told is None:
             return compile(backend, computation, *args, **options)
         with told.compiling(computation, backend.platform):
-            return compile(backend, computation, *args, **options)
+            if told.insist is None:
+                return compile(backend, computation, *args, **options)
+            again = functools.partial(compile, backend, computation, *args, **options)
+            return told.insist(computation, backend.platform, again)
 
     return compile_or_get_cached
 

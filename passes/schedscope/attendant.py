@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet
 
 from absl import logging
 
@@ -19,6 +19,14 @@ from schedscope.errors import InputError
 from schedscope.indexing import holds_annotations
 from schedscope.report import ScopeReport
 from schedscope.scope import ScopeOptions, name_of, scope_module
+
+if TYPE_CHECKING:
+    from schedscope.repair.repair import RepairTarget
+
+ACCELERATORS: dict[str, RepairTarget] = {
+    "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "tpu": "tpu",
+}  # fmt: skip
+"""What repair calls the compilers that jax has for its platforms; others know no groups."""
 
 OnReport = Callable[[ScopeReport], object]
 
@@ -41,9 +49,13 @@ _rewriting = threading.RLock()
 class Attendant:
     """Scopes modules, in place, with one set of options; from any thread."""
 
-    def __init__(self, options: ScopeOptions, on_report: OnReport | None) -> None:
+    def __init__(
+        self, options: ScopeOptions, on_report: OnReport | None, repair: bool = False
+    ) -> None:
         self.options = options
         self.on_report = on_report
+        self.repair = repair
+        self._repaired: WeakSet[ir.Module] = WeakSet()
         self._seen: WeakKeyDictionary[ir.Module, _Memory] = WeakKeyDictionary()
         self._compiling = threading.local()
 
@@ -73,6 +85,45 @@ class Attendant:
             yield
         finally:
             self._compiling.now = outer
+
+    def insist(self, module: ir.Module, platform: str, compile: Callable[[], Any]) -> Any:
+        """What `compile` returns; with `repair` the module is repaired for the compiler first, and
+        what XLA refuses all the same is given up."""
+        if not self.repair or platform not in ACCELERATORS or not holds_annotations(module):
+            return compile()
+        from schedscope.repair.last_word import insist
+        from schedscope.repair.repair import compiler_for
+
+        target = ACCELERATORS[platform]
+        self.mend(module, target)
+        title = _title(name_of(module))
+        return insist(
+            module,
+            compiler_for(target),
+            compile,
+            lambda said: logging.warning("schedscope: %s: %s", title, said),
+        )
+
+    def mend(self, module: ir.Module, target: RepairTarget) -> None:
+        """Repairs `module`, in place, unless that was done before."""
+        from schedscope.repair.repair import repair_module
+
+        with _rewriting:
+            if module in self._repaired:
+                return
+            self._repaired.add(module)
+            title = _title(name_of(module))
+            try:
+                report = repair_module(module, target, self.options)
+            except InputError as error:
+                logging.warning("schedscope: %s is left to XLA as it is: %s", title, error)
+            except Exception as error:  # noqa: BLE001  as in _scope
+                logging.warning(
+                    "schedscope: %s could not be repaired, a bug in schedscope: %r", title, error
+                )
+            else:
+                if report.changed and logging.level_info():
+                    logging.info("schedscope: %s: %s", title, "; ".join(report.summary()))
 
     def refused(self, error: Exception) -> None:
         """Adds to XLA's error, where it is about scheduling groups, what it means in the user's

@@ -30,7 +30,11 @@ from schedscope.scope import ScopeOptions
 
 
 def fix(
-    lowered: Lowered, options: ScopeOptions | None = None, *, on_report: OnReport | None = None
+    lowered: Lowered,
+    options: ScopeOptions | None = None,
+    *,
+    on_report: OnReport | None = None,
+    repair: bool = False,
 ) -> Lowered:
     """Scopes the scheduling groups of one lowered function, through jax's public API.
 
@@ -40,6 +44,8 @@ def fix(
         nothing to change. If it was compiled before, jax keeps that executable.
       options: as for `scope_module`.
       on_report: receives the ScopeReport, if the module holds groups.
+      repair: whether to repair it, too, for jax's default backend: for XLA:TPU where that is a TPU,
+        else for XLA:GPU.
 
     Returns:
       `lowered` itself, its module scoped in place.
@@ -55,7 +61,10 @@ def fix(
     module = lowered.compiler_ir("stablehlo")
     if not isinstance(module, ir.Module):
         raise TypeError(f"fix wants a function lowered to StableHLO, and this one has {module!r}")
-    _attendant(options, on_report).attend(module)
+    attendant = _attendant(options, on_report)
+    attendant.attend(module)
+    if repair:
+        attendant.mend(module, "tpu" if jax.default_backend() == "tpu" else "gpu")
     return lowered
 
 
@@ -96,7 +105,12 @@ def fix_exported(
     return dataclasses.replace(exported, **new) if new else exported
 
 
-def install(options: ScopeOptions | None = None, *, on_report: OnReport | None = None) -> None:
+def install(
+    options: ScopeOptions | None = None,
+    *,
+    on_report: OnReport | None = None,
+    repair: bool = False,
+) -> None:
     """From now on everything this process lowers or compiles is scoped.
 
     What jax has lowered before is lowered again when it is needed. Functions compiled before keep
@@ -107,12 +121,15 @@ def install(options: ScopeOptions | None = None, *, on_report: OnReport | None =
       options: as for `scope_module`.
       on_report: called with the ScopeReport of each module that holds groups, once, on the thread
         that lowers or compiles it. What it raises is logged.
+      repair: whether modules that go to XLA:GPU or XLA:TPU are repaired before they are compiled.
+        XLA has the last word: what it refuses over its groups all the same is sealed, then given
+        up, group by group, with a warning in the log.
 
     Raises:
       UnsupportedJax: the internals of this jax are not those the hook knows; jax is as before.
     """
     global _settings
-    wanted = _Settings(options or ScopeOptions(), on_report)
+    wanted = _Settings(options or ScopeOptions(), on_report, repair)
     with _lock:
         if wanted != _settings:
             _attach(wanted)
@@ -133,7 +150,10 @@ def uninstall() -> None:
 
 @contextmanager
 def installed(
-    options: ScopeOptions | None = None, *, on_report: OnReport | None = None
+    options: ScopeOptions | None = None,
+    *,
+    on_report: OnReport | None = None,
+    repair: bool = False,
 ) -> Iterator[None]:
     """The hook is installed within, in all threads of the process; afterwards things are as before,
     a hook with other options included.
@@ -142,19 +162,20 @@ def installed(
       UnsupportedJax: as `install` does.
     """
     before = _settings
-    install(options, on_report=on_report)
+    install(options, on_report=on_report, repair=repair)
     try:
         yield
     finally:
         if before is None:
             uninstall()
         else:
-            install(before.options, on_report=before.on_report)
+            install(before.options, on_report=before.on_report, repair=before.repair)
 
 
 class _Settings(NamedTuple):
     options: ScopeOptions
     on_report: OnReport | None
+    repair: bool
 
 
 _settings: _Settings | None = None
@@ -174,8 +195,13 @@ def _attach(wanted: _Settings) -> None:
                 "jax.clear_caches() makes jax compile them again"
             )
     attendant = _attendant(*wanted)
-    _jax.attach(_jax.Listener(attendant.attend, attendant.compiling, attendant.refused))
+    listener = _jax.Listener(attendant.attend, attendant.compiling, attendant.refused)
+    if wanted.repair:
+        listener = listener._replace(insist=attendant.insist)
+    _jax.attach(listener)
 
 
-def _attendant(options: ScopeOptions | None, on_report: OnReport | None) -> Attendant:
-    return Attendant(options or ScopeOptions(), on_report)
+def _attendant(
+    options: ScopeOptions | None, on_report: OnReport | None, repair: bool = False
+) -> Attendant:
+    return Attendant(options or ScopeOptions(), on_report, repair)
