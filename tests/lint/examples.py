@@ -44,10 +44,12 @@ def all_to_all(name: str, x: str, group: int | None = None) -> str:
     )
 
 
-def permutes(count: int) -> list[str]:
-    """One after the other, in one group."""
-    names = ["x", *(f"v{number}" for number in range(count - 1)), "r"]
-    return [permute(names[at + 1], names[at], 0) for at in range(count)]
+def in_order(op: str) -> str:
+    """The same op, told to keep its place in the group."""
+    return op.replace(
+        "_scheduling_group_id",
+        'keep_original_sequence_order_in_group = "true", _scheduling_group_id',
+    )
 
 
 LAYER = function(permute("y", "x", 0), add("r", "y", "w"), name="layer")
@@ -134,6 +136,17 @@ EXAMPLES = {
             HELPER,
         ),
     ),
+    "SG109": Example(
+        "gpu",
+        "all_gather",
+        (0,),
+        (
+            function(
+                in_order(permute("y", "x", 0)), in_order(gather("z", "w", 0)), add("r", "y", "z")
+            ),
+        ),
+        (function(in_order(permute("y", "x", 0)), in_order(gather("r", "y", 0))),),
+    ),
     "SG201": Example(
         "v5e",
         "dot_general",
@@ -201,12 +214,5 @@ EXAMPLES = {
         (0,),
         (function(permute("y", "x", 0), dot("r", "y", "w", 0)),),
         (function(permute("y", "x", 0), add("r", "y", "w", 0)),),
-    ),
-    "SG302": Example(
-        "gpu",
-        "collective_permute",
-        (0,),
-        (function(*permutes(33)),),
-        (function(*permutes(32)),),
     ),
 }  # fmt: skip

@@ -27,7 +27,10 @@ def test_what_is_dropped_is_not_read() -> None:
 def test_an_id_too_large() -> None:
     body = function(gather("r", "x", 2**31))
     assert problems("gpu", body) == [True]
-    assert problems("v5e", body) == []
+    assert problems("v5e", body) == [False]
+    assert problems("tpu7x", body) == []
+    kept = function(gather("y", "x", 2**31), dot("z", "x", "w", 2**31), add("r", "y", "z"))
+    assert problems("v5e", kept) == [True, True]
 
 
 def test_an_all_to_all_kills_an_older_xla() -> None:

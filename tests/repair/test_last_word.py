@@ -1,0 +1,62 @@
+"""What is given up when XLA refuses a repaired module."""
+
+from __future__ import annotations
+
+import pytest
+from schedscope._mlir import ir
+from schedscope.repair.last_word import insist
+from schedscope.targets import GPU
+
+from tests.lint_model.modules import add, dot, function, gather
+from tests.repair.modules import ids, mended, names
+
+BODY = function(
+    gather("a", "x", 0), dot("b", "x", "w", 0), add("c", "a", "b"),
+    gather("d", "c", 1), dot("e", "c", "w", 1), add("r", "d", "e"),
+)  # fmt: skip
+GAP = "UNIMPLEMENTED: Support for annotation groups with gaps doesn't exist yet, annotation: {}, instr: dot.1 has"
+
+
+class Compiler:
+    """Refuses so many times."""
+
+    def __init__(self, module: ir.Module, *messages: str) -> None:
+        self.messages = list(messages)
+        self.seen: list[tuple[int, int]] = []
+        """Barriers and annotated ops, each time it was asked."""
+        self._module = module
+
+    def __call__(self) -> str:
+        barriers = names(self._module).count("optimization_barrier")
+        self.seen.append((barriers, len(ids(self._module))))
+        if self.messages:
+            raise ValueError(self.messages.pop(0))
+        return "compiled"
+
+
+def test_step_by_step() -> None:
+    with mended("gpu", BODY) as (_, module):
+        compiler = Compiler(module, *[GAP.format(1)] * 4)
+        said: list[str] = []
+        assert insist(module, GPU, compiler, said.append) == "compiled"
+        assert compiler.seen == [(0, 4), (2, 4), (4, 4), (4, 2), (4, 0)]
+        assert [line.split(",")[0] for line in said] == [
+            "group 1 is sealed", "all groups are sealed", "group 1 is given up",
+            "group 0 is given up",
+        ]  # fmt: skip
+
+
+def test_another_error_is_raised() -> None:
+    with mended("gpu", BODY) as (_, module):
+        compiler = Compiler(module, "RESOURCE_EXHAUSTED: out of memory")
+        with pytest.raises(ValueError, match="out of memory"):
+            insist(module, GPU, compiler, lambda said: None)
+        assert compiler.seen == [(0, 4)]
+
+
+def test_the_last_error_is_raised_when_nothing_is_left() -> None:
+    with mended("gpu", BODY) as (_, module):
+        compiler = Compiler(module, *[GAP.format(1)] * 9)
+        with pytest.raises(ValueError, match="gaps"):
+            insist(module, GPU, compiler, lambda said: None)
+        assert ids(module) == []
