@@ -18,7 +18,7 @@ VERSIONS ?=
 COMPILERS ?= gpu v5e tpu7x
 SEEDS ?= 5000:5500
 
-.PHONY: help env run test slow matrix agreement rules check format bench clean $(TESTS) $(SLOW_TESTS)
+.PHONY: help env run test slow matrix agreement repairs rules check format bench clean $(TESTS) $(SLOW_TESTS)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,11 @@ agreement: .venv/.ready ## ask lint and the compilers about 500 random programs 
 	    .venv/bin/python -m tests.agreement --target $$target --seeds $(SEEDS) --cases --out disagreements; \
 	done
 
+repairs: .venv/.ready ## repair 500 random programs for each compiler, and ask it; slow
+	for target in $(COMPILERS); do \
+	    .venv/bin/python -m tests.agreement.repairs --target $$target --seeds $(SEEDS) --out disagreements; \
+	done
+
 rules: .venv/.ready ## write docs/rules.md from the rules
 	.venv/bin/python scripts/write_rules.py
 
@@ -58,9 +63,10 @@ format: .venv/.ready ## format the code and apply the safe lint fixes
 	.venv/bin/ruff check --fix-only .
 	.venv/bin/ruff format .
 
-bench: .venv/.ready ## measure the pass, the command and the hook against their floors
+bench: .venv/.ready ## measure the pass, the command, the hook and lint
 	.venv/bin/python benchmarks/scope.py $(ARGS)
 	.venv/bin/python benchmarks/hook.py
+	.venv/bin/python benchmarks/lint.py
 
 clean: ## remove the environments and everything built
 	rm -rf .venv .venv-py313 .matrix build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from schedscope._mlir import ir
+from schedscope._mlir import ir, make_context
+from schedscope.attendant import Attendant
 from schedscope.repair.last_word import insist
+from schedscope.scope import ScopeOptions
 from schedscope.targets import GPU
 
 from tests.lint_model.modules import add, dot, function, gather
@@ -14,7 +16,10 @@ BODY = function(
     gather("a", "x", 0), dot("b", "x", "w", 0), add("c", "a", "b"),
     gather("d", "c", 1), dot("e", "c", "w", 1), add("r", "d", "e"),
 )  # fmt: skip
-GAP = "UNIMPLEMENTED: Support for annotation groups with gaps doesn't exist yet, annotation: {}, instr: dot.1 has"
+GAP = (
+    "UNIMPLEMENTED: Support for annotation groups with gaps doesn't exist yet, annotation: {}, "
+    "instr: dot.1 has the same annotation"
+)
 
 
 class Compiler:
@@ -60,3 +65,30 @@ def test_the_last_error_is_raised_when_nothing_is_left() -> None:
         with pytest.raises(ValueError, match="gaps"):
             insist(module, GPU, compiler, lambda said: None)
         assert ids(module) == []
+
+
+def test_the_hook_repairs_for_accelerators_only() -> None:
+    body = function(
+        gather("a", "x", 0), add("b", "a", "x"), gather("c", "b", 0), add("r", "c", "a")
+    )  # fmt: skip
+    text = "module attributes {mhlo.num_partitions = 2 : i32} {\n" + body + "\n}"
+    with make_context():
+        module = ir.Module.parse(text)
+        attendant = Attendant(ScopeOptions(), None, repair=True)
+        before = str(module)
+        assert attendant.insist(module, "cpu", lambda: "compiled") == "compiled"
+        assert str(module) == before
+        assert attendant.insist(module, "cuda", lambda: "compiled") == "compiled"
+        assert ids(module) == ["all_gather 0", "all_gather 1"]
+
+
+def test_the_hook_repairs_only_when_told() -> None:
+    with mended("gpu", BODY) as (_, module):
+        before = str(module)
+
+        def refuse() -> str:
+            raise ValueError(GAP.format(1))
+
+        with pytest.raises(ValueError, match="gaps"):
+            Attendant(ScopeOptions(), None).insist(module, "cuda", refuse)
+        assert str(module) == before
