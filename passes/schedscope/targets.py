@@ -57,6 +57,8 @@ class Target:
     """Whether a manual computation is still a computation of its own at the check."""
     crashes: frozenset[str]
     """Ops that crash the compiler where they carry an annotation."""
+    unchecked_beside: frozenset[str]
+    """Ops of which one anywhere in a module means that no gaps are sought in it."""
     aborts_on_mixed_order: bool
     """Whether members that differ in keep_original_sequence_order_in_group abort the process."""
 
@@ -86,6 +88,7 @@ GPU = Target(
     scheduled=_ops(*_REDUCING, *_MOVING),
     manual_apart=False,
     crashes=frozenset(),
+    unchecked_beside=_ops("collective_broadcast"),
     aborts_on_mixed_order=True,
 )
 GPU_0_10 = replace(GPU, name="gpu-0.10", fills=False, crashes=_ops("all_to_all"))
@@ -109,6 +112,7 @@ V5E = Target(
     scheduled=_ops("all_gather", "reduce_scatter", *_COMPUTE),
     manual_apart=False,
     crashes=frozenset(),
+    unchecked_beside=frozenset(),
     aborts_on_mixed_order=False,
 )
 V6E = replace(V5E, name="v6e", stuck_on_cycles=False, id_limit=2**63)

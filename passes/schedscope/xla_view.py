@@ -130,6 +130,9 @@ class View:
     @property
     def checked(self) -> list[list[Computation]]:
         """What the target seeks gaps in, the last check first."""
+        unchecked = self.target.unchecked_beside
+        if unchecked and any(name in unchecked for name in self.flat.names):
+            return []
         stages = [
             [each for each in self.earlier if each.stage == now] for now in ("early", "given")
         ]

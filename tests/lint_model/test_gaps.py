@@ -6,6 +6,7 @@ import pytest
 from schedscope.gap_search import gaps
 
 from tests.lint_model.modules import (
+    UNARY,
     add,
     call,
     dot,
@@ -161,3 +162,12 @@ def test_two_groups_with_gaps() -> None:
         add("r", "c", "d"),
     )
     assert [group for group, _ in gapped("v5e", body)] == [0, 1]
+
+
+def test_gpu_seeks_none_beside_a_broadcast() -> None:
+    """Measured on XLA:GPU of jax 0.10.2 and 0.12.0.1, wherever the op is."""
+    gap = permute("y", "x", 0), add("s", "y", "w"), permute("t", "s", 0)
+    group = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>"
+    broadcast = f'%b = "stablehlo.collective_broadcast"(%w) {{{group}}} : {UNARY}'
+    assert gapped("gpu", function(*gap, broadcast, add("r", "t", "b"))) == []
+    assert gapped("gpu", function(*gap, add("r", "t", "w"))) != []

@@ -38,6 +38,8 @@ def part_collectives(view: View) -> int:
 
 
 def _merged(view: View) -> Iterator[Node]:
+    if not any(computation.graph.merged for computation in view.computations):
+        return
     torn = {(gap.computation, node.number) for gap in gaps(view) for node in gap.path}
     for computation in view.computations:
         for index in computation.graph.merged:

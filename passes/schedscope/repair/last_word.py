@@ -16,7 +16,7 @@ from schedscope.refusal import Refusal, refusal_in
 from schedscope.repair.seal import seal_groups
 from schedscope.repair.unreadable import remove
 from schedscope.targets import Target
-from schedscope.xla_view import view_of
+from schedscope.xla_view import View, view_of
 
 T = TypeVar("T")
 
@@ -61,20 +61,24 @@ class _Steps:
         named = [group for group in refusal.groups if group not in self._sealed]
         if named and not self._sealed_all:
             self._sealed.update(named)
-            if seal_groups(self._module, self._target, named):
+            if seal_groups(self._view(), named):
                 return f"{_words(named)} sealed, for XLA said: {refusal.message}"
         if not self._sealed_all:
             self._sealed_all = True
-            if seal_groups(self._module, self._target, None):
+            if seal_groups(self._view(), None):
                 return f"all groups are sealed, for XLA said: {refusal.message}"
         return None
 
+    def _view(self) -> View:
+        return view_of(flatten(self._module), self._target)
+
     def _drop(self, refusal: Refusal) -> str | None:
-        flat = flatten(self._module)
+        view = self._view()
+        flat = view.flat
         there = {mark.group for mark in flat.marks.values() if mark.group is not None}
         named: Collection[int] = [group for group in refusal.groups if group in there]
         if not named:
-            at_risk = (group for group, _ in torn(view_of(flat, self._target)))
+            at_risk = (group for group, _ in torn(view))
             named = list(dict.fromkeys(at_risk))
         self._dropped += 1
         if not named or self._dropped > TRIES:

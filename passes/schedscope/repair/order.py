@@ -10,22 +10,21 @@ from schedscope._mlir import entries_of, ir
 from schedscope.aborts import ORDER, crowds, mixed_orders
 from schedscope.annotation import FRONTEND_ATTRIBUTES
 from schedscope.flattening import flatten
-from schedscope.targets import Target
-from schedscope.xla_view import view_of
+from schedscope.xla_view import View, view_of
 
 
-def agree(module: ir.Module, target: Target) -> Iterator[int]:
+def agree(view: View) -> Iterator[int]:
     """Where some members are to keep their order, all are, and where XLA cannot do that, none.
     Yields each group whose ops are changed. Needs a current context."""
-    if not target.aborts_on_mixed_order:
-        return
     changed: dict[int, None] = {}
-    for mixed in mixed_orders(view_of(flatten(module), target)):
+    for mixed in mixed_orders(view):
         keeping = _entries(mixed.keeping[0].op)[ORDER]
         for node in mixed.others:
             _write(node.op, {**_entries(node.op), ORDER: keeping})
         changed.setdefault(mixed.group)
-    for crowd in crowds(view_of(flatten(module), target)):
+    if changed:
+        view = view_of(flatten(view.flat.module), view.target)
+    for crowd in crowds(view):
         for node in crowd.nodes:
             entries = _entries(node.op)
             entries.pop(ORDER, None)

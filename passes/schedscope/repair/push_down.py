@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from schedscope._mlir import clone_after, entries_of, ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID
 from schedscope.callgraph import CALLS, SYMBOL
-from schedscope.flattening import Flat, Piece, flatten
+from schedscope.flattening import Flat, Piece
 from schedscope.repair.links import KINDS
 
 
-def push_down(module: ir.Module) -> Iterator[str]:
+def push_down(flat: Flat) -> Iterator[str]:
     """Yields the name of each function whose ops get an id; a function that has other callers is
     cloned. To be asked of a scoped module. Needs a current context."""
-    flat = flatten(module)
     plan = _Plan(flat)
     for op, mark in list(flat.marks.items()):
         callee = flat.callees.get(op)

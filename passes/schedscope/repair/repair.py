@@ -63,17 +63,21 @@ def repair_module(
         except InputError:
             losses += remove_unreadable(module)
             scope = scope_module(module, options)
-        pushed = tuple(push_down(module))
-        clones = _unshared(module, compiler)
-        fates, trimmed, knotted = _parted(module, compiler)
+        pushed = tuple(push_down(flatten(module)))
+        view, clones = _unshared(module, compiler)
+        fates, trimmed, knotted, view = _parted(view)
         losses += trimmed
-        again = scope_module(module, options)  # keys for the groups that are new
-        ordered = tuple(agree(module, compiler))
-        keys = again.keys + _keyed(view_of(flatten(module), compiler))
-        sealed = _sealed(module, compiler, fates, knotted, seal)
-    changed = bool(
-        losses or scope.changed or pushed or clones or again.changed or ordered or keys or sealed
-    ) or any(fate.kind != "whole" for fate in fates)
+        keys = 0
+        if pushed or clones or any(fate.kind != "whole" for fate in fates):
+            again = scope_module(module, options)  # keys for the groups that are new
+            keys = again.keys if again.changed else 0
+            view = view_of(flatten(module), compiler)
+        ordered = tuple(agree(view))
+        keys += part_collectives(view) if compiler.combines else 0
+        sealed = _sealed(view, fates, knotted, seal)
+    changed = bool(losses or scope.changed or pushed or clones or ordered or keys or sealed) or any(
+        fate.kind != "whole" for fate in fates
+    )
     return RepairReport(scope, target, changed, fates, tuple(losses), sealed, ordered, pushed, keys)
 
 
@@ -89,32 +93,33 @@ def _at_least(version: str, wanted: tuple[int, int]) -> bool:
     return (int(major), int(minor)) >= wanted
 
 
-def _unshared(module: ir.Module, compiler: Target) -> list[str]:
-    made: list[str] = []
+def _unshared(module: ir.Module, compiler: Target) -> tuple[View, bool]:
+    """The module as it is once functions are cloned, and whether any was."""
+    cloned = False
     for _ in range(_ROUNDS):
         view = view_of(flatten(module), compiler)
-        clones = unshare(view, waiting=False) or unshare(view, waiting=True)
-        if not clones:
+        if not (unshare(view, waiting=False) or unshare(view, waiting=True)):
             break
-        made += [name for names in clones.values() for name in names]
-    return made
+        cloned = True
+    return view, cloned
 
 
-def _parted(module: ir.Module, compiler: Target) -> tuple[tuple[Fate, ...], list[Loss], set[int]]:
-    flat = flatten(module)
+def _parted(view: View) -> tuple[tuple[Fate, ...], list[Loss], set[int], View]:
+    """Parts groups until none has a fault; the view is that of the outcome."""
+    flat = view.flat
     marks = Marks(flat)
     before = dict(flat.marks)
     for _ in range(_ROUNDS):
-        view = view_of(flat, compiler)
         if not split(view, marks) and not untangle(view, marks):
             break
+        view = view_of(flat, view.target)
     losses = [
         loss(flat.ops[op], old.text or "", "it depends on itself, for its function is shared")
         for op, old, new in marks.changed()
         if new.group is None
     ]
     marks.write()
-    return _fates(flat, before, marks), losses, marks.knotted
+    return _fates(flat, before, marks), losses, marks.knotted, view
 
 
 def _fates(flat: Flat, before: dict[int, Mark], marks: Marks) -> tuple[Fate, ...]:
@@ -139,18 +144,10 @@ def _fates(flat: Flat, before: dict[int, Mark], marks: Marks) -> tuple[Fate, ...
     return tuple(found)
 
 
-def _keyed(view: View) -> int:
-    return part_collectives(view) if view.target.combines else 0
-
-
 def _sealed(
-    module: ir.Module,
-    compiler: Target,
-    fates: tuple[Fate, ...],
-    knotted: set[int],
-    seal: bool | None,
+    view: View, fates: tuple[Fate, ...], knotted: set[int], seal: bool | None
 ) -> tuple[int, ...]:
-    if seal is False or (seal is None and compiler.family == "gpu"):
+    if seal is False or (seal is None and view.target.family == "gpu"):
         return ()
     parted = {each for fate in fates if fate.kind == "split" for each in fate.ids}
-    return seal_groups(module, compiler, None if seal else parted | knotted)
+    return seal_groups(view, None if seal else parted | knotted)

@@ -10,22 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from schedscope._mlir import Value, block_of, ir
-from schedscope.flattening import flatten
 from schedscope.late_fusion import torn
 from schedscope.repair.links import KINDS
-from schedscope.targets import Target
-from schedscope.xla_view import Computation, view_of
+from schedscope.xla_view import Computation, View
 
 BARRIER = "stablehlo.optimization_barrier"
 
 
-def seal_groups(
-    module: ir.Module, target: Target, groups: Collection[int] | None
-) -> tuple[int, ...]:
+def seal_groups(view: View, groups: Collection[int] | None) -> tuple[int, ...]:
     """Seals `groups` and those at risk, or every group where it is None; returns those that have
     new barriers. Needs a current context."""
-    flat = flatten(module)
-    view = view_of(flat, target)
     chosen = None if groups is None else {*groups, *(group for group, _ in torn(view))}
     sealed: dict[int, None] = {}
     met: set[tuple[int, ir.Block]] = set()
