@@ -34,7 +34,7 @@ class EarlyInlining:
     def _size(self, piece: Piece) -> int:
         """In HLO instructions, with what is inlined into it; its callees are known."""
         flat = self._flat
-        size = len(piece.arguments) + len(piece.ops) + piece.folded
+        size = len(piece.arguments) + len(piece.ops) + len(piece.constants) + piece.folded
         for op in piece.sites:
             callee = flat.callees.get(op)
             if callee is not None:

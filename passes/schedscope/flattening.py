@@ -47,8 +47,11 @@ class Piece:
     results: list[int] = field(default_factory=list)
     sites: list[int] = field(default_factory=list)
     """Its ops that call, or have regions that are program."""
+    constants: set[int] = field(default_factory=set)
+    """The constants among its ops, and what is made of constants alone: equal ones are one for
+    XLA from the start."""
     folded: int = 0
-    """How many ops it has that are none here: constants, and what is made of them alone."""
+    """How many other ops it has that are none here."""
     has_group: bool = False
     """Whether one of its ops carries a group's id."""
     has_more: bool = False
@@ -143,8 +146,8 @@ class _Flattener:
             if not open_pieces and role < _FUNCTION:
                 return ADVANCE  # a mesh, or another symbol
             if role == _CONSTANT:
-                numbers[op.result] = self._literal(op.attributes["value"])
-                open_pieces[-1].folded += 1
+                number = numbers[op.result] = self._literal(op.attributes["value"])
+                open_pieces[-1].constants.add(number)
                 return ADVANCE
             if role >= _END:
                 if role == _END:
@@ -162,7 +165,7 @@ class _Flattener:
             if role == _PLAIN and mark is None and (not used or min(used) < 0):
                 if not used or max(used) < 0:
                     self._fold(op, name, used)
-                    open_pieces[-1].folded += 1
+                    open_pieces[-1].constants.update([numbers[each] for each in op.results])
                     return ADVANCE
                 if name in _NEUTRAL and len(used) == 2:
                     neutral = _NEUTRAL[name]

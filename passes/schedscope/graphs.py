@@ -131,7 +131,7 @@ class Inliner:
         if self._stage == "given":
             return True
         if self.flat.names[op] == "sdy.manual_computation":
-            return self._target.manual_apart or self._stage == "early"
+            return self._stage == "early"
         return self._early is not None and piece.function in self._early.repeated
 
     def step(self, frame: int, op: int) -> int:

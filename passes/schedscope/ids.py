@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from schedscope.late_fusion import DOTS
 from schedscope.xla_view import MarkedOp, View
 
 
@@ -23,7 +24,7 @@ class Problem(NamedTuple):
 def problems(view: View) -> Iterator[Problem]:
     """Malformed annotations, and ids too large for the target."""
     target = view.target
-    kept = {group for each in view.computations for group in each.membership.members}
+    scheduled: set[int] | None = None
     for marked in view.marked:
         mark = marked.mark
         is_read = marked.op.name in target.members
@@ -31,7 +32,27 @@ def problems(view: View) -> Iterator[Problem]:
             yield Problem(marked, mark.malformed, is_read)
         elif mark.group is not None and mark.group >= target.id_limit:
             what = f'"{mark.text}" has a group id beyond {target.id_limit - 1}'
-            if target.family == "tpu":  # libtpu parses it, and dies of it at scheduling
-                yield Problem(marked, what, mark.group in kept, aborts=True)
-            else:
+            if target.family == "gpu":
                 yield Problem(marked, what, is_read)
+                continue
+            if scheduled is None:
+                scheduled = _scheduled(view)
+            yield Problem(marked, what, is_read and mark.group in scheduled, aborts=True)
+
+
+def _scheduled(view: View) -> set[int]:
+    """The groups that libtpu's scheduler meets, in whichever computation: it runs where a
+    collective is awaited anywhere in the module, and what it cannot hold ends it."""
+    target = view.target
+    if target.awaited.isdisjoint(view.flat.names):
+        return set()
+    busy: set[int] = set()
+    left: set[int] = set()
+    for computation in view.computations:
+        for group, nodes in computation.tagged.items():
+            kinds = {computation.name(node) for node in nodes}
+            if not target.asynchronous.isdisjoint(kinds):
+                busy.add(group)
+            if not DOTS.isdisjoint(kinds) or not target.awaited.isdisjoint(kinds & target.members):
+                left.add(group)
+    return busy & left

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from schedscope.targets import Target
 from schedscope.xla_view import Computation, Node, View
 
-_DOTS = frozenset({"stablehlo.dot", "stablehlo.dot_general", "stablehlo.convolution"})
+DOTS = frozenset({"stablehlo.dot", "stablehlo.dot_general", "stablehlo.convolution"})
 _ELEMENTWISE = frozenset(
     f"stablehlo.{name}"
     for name in (
@@ -45,15 +45,24 @@ def scheduled(computation: Computation, target: Target) -> dict[int, int]:
 
 
 def _left(computation: Computation, target: Target) -> dict[int, int]:
-    """The members that are left."""
+    """The members that are left, where the computation is scheduled with its groups in mind."""
     graph, names = computation.graph, computation.flat.names
     found: dict[int, int] = {}
     for group, members in computation.membership.members.items():
-        left = [node for node in members if names[graph.ops[node]] in target.scheduled]
-        kinds = [names[graph.ops[node]] in target.asynchronous for node in left]
-        if any(kinds) and len(left) > 1:
+        awaits = any(names[graph.ops[node]] in target.awaited for node in members)
+        kept = target.scheduled if awaits else DOTS
+        left = [node for node in members if names[graph.ops[node]] in kept]
+        if len(left) > 1:
             found.update(dict.fromkeys(left, group))
-    return found
+    return found if found and minds_groups(computation, target) else {}
+
+
+def minds_groups(computation: Computation, target: Target) -> bool:
+    """Whether the scheduler works on the computation: something in it must be awaited."""
+    graph, names = computation.graph, computation.flat.names
+    return any(
+        names[op] in target.awaited and used for op, used in zip(graph.ops, graph.used, strict=True)
+    )
 
 
 def _fused(computation: Computation) -> dict[int, int]:
@@ -67,7 +76,7 @@ def _fused(computation: Computation) -> dict[int, int]:
         if not used:
             continue
         name = names[graph.ops[node]]
-        if name in _DOTS:
+        if name in DOTS:
             dot_of[node] = node
         elif name in _ELEMENTWISE:
             for each in reversed(graph.operands[node]):
@@ -89,7 +98,7 @@ def _user_counts(computation: Computation) -> dict[int, int]:
 
 def torn(view: View) -> Iterator[tuple[int, Node]]:
     """Groups that wait on themselves when they are scheduled, and the op that waits."""
-    if not view.target.stuck_on_cycles:
+    if view.target.family != "tpu":  # XLA:GPU fuses before it looks for gaps
         return
     for computation in view.computations:
         group_of = scheduled(computation, view.target)

@@ -29,13 +29,11 @@ class Target:
     keeps_single: bool
     """Whether a group of one op stays: where a collective is two, its start and its done."""
     checks_functions: bool
-    """Whether gaps are sought in every function before calls are inlined, too, and again when
-    small functions are."""
+    """Whether gaps are sought in functions: before calls are inlined, and again when those of small
+    functions are, but not later."""
     small_function: int
     """The least number of HLO instructions of a function that is not inlined by then, where it is
     called more than once."""
-    checks_late: bool
-    """Whether gaps are sought once everything is inlined."""
     fills: bool
     """Whether a chain of ops of one operand and one user between two members is made part of the
     group."""
@@ -50,11 +48,13 @@ class Target:
     """Collectives that work in place: an operand with other users is copied first."""
     stuck_on_cycles: bool
     """Whether groups that wait for each other stop the scheduler."""
+    awaited: frozenset[str]
+    """Collectives that become a start and a done. The scheduler that minds groups works on a
+    computation only where there is one, in a group or not; any other collective has lost its
+    annotation by then."""
     scheduled: frozenset[str]
-    """The members that are still members when groups are scheduled: the others' annotation goes
-    with the last legalizer."""
-    manual_apart: bool
-    """Whether a manual computation is still a computation of its own at the check."""
+    """The members that are still members when groups are scheduled, if something awaited is in the
+    group; matmuls are in any case, for the fusions that they are then keep the annotation."""
     crashes: frozenset[str]
     """Ops that crash the compiler where they carry an annotation."""
     unchecked_beside: frozenset[str]
@@ -78,15 +78,14 @@ GPU = Target(
     keeps_single=True,
     checks_functions=False,
     small_function=0,
-    checks_late=True,
     fills=True,
     fuses_before_check=True,
     combines=_ops(*_REDUCING, "collective_permute"),
     combined_bytes=30 * 1024 * 1024 + 7,
     copies=_ops("all_reduce"),
     stuck_on_cycles=True,
+    awaited=_ops(*_REDUCING, *_MOVING),
     scheduled=_ops(*_REDUCING, *_MOVING),
-    manual_apart=False,
     crashes=frozenset(),
     unchecked_beside=_ops("collective_broadcast"),
     aborts_on_mixed_order=True,
@@ -102,26 +101,18 @@ V5E = Target(
     keeps_single=False,
     checks_functions=True,
     small_function=20,
-    checks_late=True,
     fills=True,
     fuses_before_check=False,
     combines=frozenset(),
     combined_bytes=0,
     copies=frozenset(),
     stuck_on_cycles=True,
-    scheduled=_ops("all_gather", "reduce_scatter", *_COMPUTE),
-    manual_apart=False,
+    awaited=_ops("all_gather", "collective_permute"),
+    scheduled=_ops("all_gather", *_COMPUTE),
     crashes=frozenset(),
     unchecked_beside=frozenset(),
     aborts_on_mixed_order=False,
 )
-V6E = replace(V5E, name="v6e", stuck_on_cycles=False, id_limit=2**63)
-TPU7X = replace(
-    V5E,
-    name="tpu7x",
-    stuck_on_cycles=False,
-    manual_apart=True,
-    checks_late=False,
-    id_limit=2**63,
-)
+V6E = replace(V5E, name="v6e", awaited=_ops("collective_permute"), scheduled=_ops(*_COMPUTE))
+TPU7X = replace(V6E, name="tpu7x")
 TARGETS: dict[str, Target] = {each.name: each for each in (GPU, GPU_0_10, V5E, V6E, TPU7X)}

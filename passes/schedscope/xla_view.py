@@ -124,8 +124,8 @@ class View:
     """Those that hold a group, outer ones first; a loop body or branch of a function that is
     inlined many times is here once."""
     earlier: list[Computation] = field(default_factory=list)
-    """Those of the checks that the target makes before everything is inlined, where they differ:
-    functions as they are given, and after the first inlining."""
+    """Where the target seeks gaps before everything is inlined, those of its checks: functions as
+    they are given, and after the first inlining."""
 
     @property
     def checked(self) -> list[list[Computation]]:
@@ -133,12 +133,9 @@ class View:
         unchecked = self.target.unchecked_beside
         if unchecked and any(name in unchecked for name in self.flat.names):
             return []
-        stages = [
-            [each for each in self.earlier if each.stage == now] for now in ("early", "given")
-        ]
-        if self.target.checks_late or not self.earlier:
-            stages.insert(0, self.computations)
-        return stages
+        if not self.target.checks_functions:
+            return [self.computations]
+        return [[each for each in self.earlier if each.stage == now] for now in ("early", "given")]
 
     @cached_property
     def marked(self) -> list[MarkedOp]:
@@ -161,8 +158,8 @@ def view_of(flat: Flat, target: Target) -> View:
     graphs = [combined(graph, target) for graph in inliner.graphs()]
     for graph, membership in zip(graphs, settle(graphs, target), strict=True):
         made.computations.append(Computation(flat, graph, membership))
-    if target.checks_functions and (flat.callees or not target.checks_late):
-        stages: tuple[Stage, ...] = ("given", "early")
+    if target.checks_functions:
+        stages: tuple[Stage, ...] = ("given", "early") if flat.callees else ("early",)
         for stage in stages:
             bodies = list(Inliner(flat, target, stage).graphs())
             for graph, membership in zip(bodies, settle(bodies, target), strict=True):

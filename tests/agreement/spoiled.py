@@ -1,31 +1,39 @@
-"""Programs that are refused for what random programs seldom do: ids that no one can read, groups
-that wait for each other, collectives of two groups that one op could do."""
+"""Programs that are refused for what random programs seldom do: ids that no one can read or hold,
+groups that wait for each other, collectives of two groups that one op could do, groups that differ
+in their order."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from random import Random
 
 import jax
 import jax.numpy as jnp
 
 from tests.cases.kit import Family, Function, group
-from tests.cases.lowering import Lowered, lower, mapped
+from tests.cases.lowering import lower, mapped
 from tests.random_programs.generator import random_program
 from tests.random_programs.leaves import COLLECTIVES, ELEMENTWISE
 
 _MALFORMED = ("abc", "-1", "1:2:3", "0:x", str(2**63))
-_TOO_LARGE = str(2**31)
-"""For XLA:GPU."""
+_LARGE = (2**31, 2**31 + 7, 2**32 + 5, 2**62)
+"""More than the compilers hold, though some read them."""
 _TEXT = re.compile(r'(?<=_scheduling_group_id = )"[^"]*"')
-_KEPT = {"gpu": ("permute", "gather"), "tpu": ("gather", "reduce")}
+_KEPT = {"gpu": ("permute", "permute_back", "gather", "reduce"), "tpu": ("gather", "reduce")}
+_ORDERED = "keep_original_sequence_order_in_group"
 
 
 def lower_spoiled(seed: int, family: Family) -> bytes | str:
     """A program from a seed, as bytecode or text."""
     rng = Random(f"spoiled {family} {seed}")
-    way = rng.choice((_crossed, _side_by_side, _ordered, _unreadable, _unreadable, _unreadable))
-    return way(rng, seed, family)
+    if rng.random() < 0.25:
+        return _unreadable(rng, seed, family)
+    ways: tuple[Callable[[Random, Family], Function], ...] = (
+        _crossed, _side_by_side, _ordered, _large, _mixed,
+    ) if family == "gpu" else (_crossed, _crossed, _side_by_side, _large, _large)  # fmt: skip
+    program = rng.choice(ways)(rng, family)
+    return lower(mapped(program), family).bytecode
 
 
 def _unreadable(rng: Random, seed: int, family: Family) -> str:
@@ -35,7 +43,7 @@ def _unreadable(rng: Random, seed: int, family: Family) -> str:
     written = list(_TEXT.finditer(text))
     if not written:
         return text
-    texts = (*_MALFORMED, _TOO_LARGE, "noop", "7")
+    texts = (*_MALFORMED, *_MALFORMED, str(_LARGE[0]), "noop", "7")
     chosen, wanted = rng.choice(written), rng.choice(texts)
     if rng.random() < 0.8:  # XLA reads those of some ops only
         return text.replace(
@@ -44,51 +52,88 @@ def _unreadable(rng: Random, seed: int, family: Family) -> str:
     return text[: chosen.start()] + f'"{wanted}"' + text[chosen.end() :]
 
 
-def _crossed(rng: Random, seed: int, family: Family) -> bytes:
-    """Each of two groups uses what the other moved."""
+def _crossed(rng: Random, family: Family) -> Function:
+    """Each of two groups uses what the other made."""
+    one, other = _moves(rng, family)
+    third, fourth = _moves(rng, family)
+    before, last = rng.choice(ELEMENTWISE), _last(rng)
+    use, use_too = (
+        (_moving(third), _moving(fourth)) if family == "gpu" else (jnp.matmul, jnp.matmul)
+    )
 
     def program(x: jax.Array, w: jax.Array) -> jax.Array:
-        one, other = _moves(rng, family)
-        before = rng.choice(ELEMENTWISE)
         with group(1):
-            a = one(x)
+            a = one(x) + x @ w
         with group(2):
-            b = other(before(x))
+            v = before(x)
+            b = other(v) + v @ w
         with group(1):
-            c = _use(rng, b, w)
+            c = use(b, w)
         with group(2):
-            d = _use(rng, a, w)
-        return jnp.tanh(c + d)
+            d = use_too(a, w)
+        return last(jnp.tanh(a + b + c + d))
 
-    return _lowered(program, family).bytecode
+    return program
 
 
-def _side_by_side(rng: Random, seed: int, family: Family) -> bytes:
+def _moving(move: Function) -> Function:
+    return lambda x, w: move(x)
+
+
+def _side_by_side(rng: Random, family: Family) -> Function:
     """Two groups that do not depend on each other."""
+    one, other = _moves(rng, family)
+    before = rng.choice(ELEMENTWISE)
 
     def program(x: jax.Array, w: jax.Array) -> jax.Array:
-        one, other = _moves(rng, family)
         with group(1):
             y = one(x) + x @ w
         with group(2):
-            z = other(jnp.sin(x)) + jnp.sin(x) @ w
+            z = other(before(x)) + before(x) @ w
         return y * z
 
-    return _lowered(program, family).bytecode
+    return program
 
 
-def _ordered(rng: Random, seed: int, family: Family) -> bytes:
+def _ordered(rng: Random, family: Family) -> Function:
     """One group after another, of different kinds."""
+    steps = [(*_moves(rng, family), rng.random() < 0.5) for _ in range(rng.randint(1, 3))]
 
     def program(x: jax.Array, w: jax.Array) -> jax.Array:
-        for number in range(rng.randint(1, 3)):
-            one, other = _moves(rng, family)
+        for number, (one, other, moves) in enumerate(steps):
             with group(number):
-                y, z = one(x), other(jnp.cos(x)) if rng.random() < 0.5 else x @ w
+                y, z = one(x), other(jnp.cos(x)) if moves else x @ w
             x = jnp.tanh(y + z)
         return x
 
-    return _lowered(program, family).bytecode
+    return program
+
+
+def _large(rng: Random, family: Family) -> Function:
+    """An id that is an integer, and too large."""
+    (one, _), number, last = _moves(rng, family), rng.choice(_LARGE), _last(rng)
+
+    def program(x: jax.Array, w: jax.Array) -> jax.Array:
+        with group(number):
+            y, z = one(x), x @ w
+        return last(jnp.tanh(y + z))
+
+    return program
+
+
+def _mixed(rng: Random, family: Family) -> Function:
+    """Some members of a group keep their order, and some do not."""
+    one, other = _moves(rng, family)
+    chained, second = rng.random() < 0.3, rng.choice(({}, {}, {}, {_ORDERED: True}))
+
+    def program(x: jax.Array, w: jax.Array) -> jax.Array:
+        with group(1, **{_ORDERED: True}):
+            y = one(x)
+        with group(1, **second):
+            z = other(y if chained else jnp.sin(x))
+        return y + z @ w
+
+    return program
 
 
 def _moves(rng: Random, family: Family) -> tuple[Function, Function]:
@@ -96,9 +141,6 @@ def _moves(rng: Random, family: Family) -> tuple[Function, Function]:
     return COLLECTIVES[rng.choice(names)], COLLECTIVES[rng.choice(names)]
 
 
-def _use(rng: Random, x: jax.Array, w: jax.Array) -> jax.Array:
-    return jax.lax.ppermute(x, "i", [(0, 1)]) if rng.random() < 0.3 else x @ w
-
-
-def _lowered(program: Function, family: Family) -> Lowered:
-    return lower(mapped(program), family)
+def _last(rng: Random) -> Function:
+    """What the program ends with: on a TPU, a permute makes the scheduler look at groups."""
+    return COLLECTIVES["permute"] if rng.random() < 0.7 else jnp.cos

@@ -6,6 +6,7 @@ import pytest
 from schedscope.gap_search import gaps
 
 from tests.lint_model.modules import (
+    T,
     UNARY,
     add,
     call,
@@ -86,6 +87,40 @@ def test_gpu_fuses_before_it_looks() -> None:
     body = function(gather("y", "x", 0), add("s", "y", "y"), gather("r", "s", 0))
     assert gapped("gpu", body) == []
     assert gapped("v5e", body) == [(0, ["all_gather", "add", "all_gather"])]
+
+
+@pytest.mark.parametrize(
+    ("between", "filled"),
+    [
+        ([sine("s", "y")], True),
+        ([sine("v", "y"), add("s", "v", "y")], True),
+        ([f"%k = stablehlo.constant dense<3.0> : {T}", add("s", "y", "k")], True),
+        ([dot("s", "y", "y")], True),
+        ([sine("v", "y"), add("s", "v", "x")], False),
+        ([add("s", "y", "w")], False),
+        ([sine("v", "x"), add("s", "y", "v")], False),
+    ],
+)
+def test_a_fusion_that_reads_more_than_the_member_is_not_filled(
+    between: list[str], filled: bool
+) -> None:
+    """An argument of the function is an operand like any other; a constant is none."""
+    body = function(permute("y", "x", 5), *between, permute("r", "s", 5))
+    assert [group for group, _ in gapped("gpu", body)] == ([] if filled else [5])
+    assert [group for group, _ in gapped("gpu-0.10", body)] == [5]
+
+
+def test_equal_constants_are_one_op_of_a_small_function() -> None:
+    """libtpu inlines a function of 19 ops before it looks, and one of 20 after."""
+    for different, found in ((False, [0]), (True, [])):
+        values = [
+            f"%k{n} = stablehlo.constant dense<{n if different else 7}.0> : {T}" for n in (1, 2)
+        ]
+        ops = [gather("y", "x", 0), dot("z", "x", "w", 0), add("a0", "y", "z")]
+        ops += [add(f"a{n + 1}", f"a{n}", "k2" if n else "k1") for n in range(13)]
+        layer = function(*values, *ops, result="a13", name="layer")
+        body = function(call("a", "layer", "x", "w"), call("r", "layer", "a", "w"))
+        assert [group for group, _ in gapped("tpu7x", layer, body)] == found
 
 
 def test_two_calls_collide() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from schedscope import aborts, ids
+from schedscope.gap_search import gaps
 from schedscope.late_fusion import torn
 
-from tests.lint_model.modules import add, dot, function, gather, permute, seen, sine
+from tests.lint_model.modules import add, call, dot, function, gather, permute, seen, sine
 
 
 def problems(target: str, *functions: str) -> list[bool]:
@@ -27,10 +28,18 @@ def test_what_is_dropped_is_not_read() -> None:
 def test_an_id_too_large() -> None:
     body = function(gather("r", "x", 2**31))
     assert problems("gpu", body) == [True]
-    assert problems("v5e", body) == [False]
-    assert problems("tpu7x", body) == []
-    kept = function(gather("y", "x", 2**31), dot("z", "x", "w", 2**31), add("r", "y", "z"))
-    assert problems("v5e", kept) == [True, True]
+    assert problems("gpu", function(gather("r", "x", 2**31 - 1))) == []
+
+
+def test_an_id_too_large_for_the_scheduler_of_libtpu() -> None:
+    """It runs where a collective is awaited, and reads what is left of each group."""
+    pair = gather("y", "x", 2**31), dot("z", "x", "w", 2**31), add("r", "y", "z")
+    assert problems("v5e", function(*pair)) == [True, True]
+    assert problems("tpu7x", function(*pair)) == [False, False]
+    later = *pair, permute("p", "r")
+    assert problems("tpu7x", function(*later, result="p")) == [True, True]
+    assert problems("tpu7x", function(gather("y", "x", 2**31), permute("r", "y"))) == [False]
+    assert problems("v5e", function(dot("y", "x", "w", 2**31), gather("r", "y"))) == [False]
 
 
 def test_an_all_to_all_kills_an_older_xla() -> None:
@@ -59,3 +68,23 @@ def test_a_dot_fused_with_what_waits_for_its_group() -> None:
         assert [group for group, _ in torn(view)] == [0]
     with seen("v5e", function(*parts, sine("s", "z"), add("r", "p", "x"))) as view:
         assert list(torn(view)) == []
+
+
+def test_a_group_that_waits_on_itself_across_calls() -> None:
+    """libtpu looks for gaps before such calls are inlined, and is stuck afterwards: where something
+    in the computation is awaited, else its scheduler leaves the groups alone."""
+    long = [add(f"a{n + 1}", f"a{n}", f"a{n}") for n in range(18)]
+    layer = function(
+        dot("y", "x", "w", 0), gather("z", "x", 0), add("a0", "y", "z"), *long,
+        gather("t", "a18"), result="t", name="layer",
+    )  # fmt: skip
+    calls = call("a", "layer", "x", "w"), call("b", "layer", "a", "w")
+    for target, ops, found in (
+        ("tpu7x", calls, []),
+        ("v5e", calls, [0]),
+        ("tpu7x", (*calls, permute("p", "x"), add("b2", "b", "p")), [0]),
+    ):
+        result = "b2" if len(ops) > 2 else "b"
+        with seen(target, layer, function(*ops, result=result)) as view:
+            assert gaps(view) == []
+            assert [group for group, _ in torn(view)] == found
