@@ -24,10 +24,14 @@ class Membership:
     """Members that work in place on an operand with other users: a copy is made of it."""
 
 
-def settle(graphs: Sequence[Graph], target: Target) -> list[Membership]:
+def settle(
+    graphs: Sequence[Graph], target: Target, awaited_alone: bool = False
+) -> list[Membership]:
     """The memberships of all computations of a module, together: whether a group is kept
-    depends on all of them."""
-    found = [_kept(graph, target) for graph in graphs]
+    depends on all of them. With `awaited_alone` as they are just before scheduling, when what is
+    awaited is the only member and the rest is fused."""
+    kinds = target.members & target.awaited if awaited_alone else target.members
+    found = [_kept(graph, kinds) for graph in graphs]
     busy: set[int] = set()
     for graph, membership in zip(graphs, found, strict=True):
         names = graph.inliner.flat.names
@@ -35,30 +39,27 @@ def settle(graphs: Sequence[Graph], target: Target) -> list[Membership]:
             if any(names[graph.ops[each]] in target.asynchronous for each in members):
                 busy.add(group)
     for graph, membership in zip(graphs, found, strict=True):
-        for group in list(membership.members):
-            if group not in busy:
+        for group, members in list(membership.members.items()):
+            if group not in busy or (len(members) == 1 and not target.keeps_single):
                 membership.dropped[group] = membership.members.pop(group)
         for group, members in membership.members.items():
             membership.group_of.update(dict.fromkeys(members, group))
         if membership.members:
-            _finish(graph, membership, target)
+            _finish(graph, membership, target, awaited_alone or target.fuses_before_check)
     return found
 
 
-def _kept(graph: Graph, target: Target) -> Membership:
-    """Ops whose annotation the target keeps, without groups of one op."""
+def _kept(graph: Graph, kinds: frozenset[str]) -> Membership:
+    """Ops whose annotation the target keeps."""
     names = graph.inliner.flat.names
     membership = Membership()
     for node in sorted(graph.groups):
-        if graph.used[node] and names[graph.ops[node]] in target.members:
+        if graph.used[node] and names[graph.ops[node]] in kinds:
             membership.members.setdefault(graph.groups[node], []).append(node)
-    for group, members in list(membership.members.items()):
-        if len(members) == 1 and not target.keeps_single:
-            membership.dropped[group] = membership.members.pop(group)
     return membership
 
 
-def _finish(graph: Graph, membership: Membership, target: Target) -> None:
+def _finish(graph: Graph, membership: Membership, target: Target, fused: bool) -> None:
     users = _users(graph, membership)
     names = graph.inliner.flat.names
     group_of = membership.group_of
@@ -71,7 +72,7 @@ def _finish(graph: Graph, membership: Membership, target: Target) -> None:
             membership.copied.add(node)
     if not target.fills:
         return
-    filling = _Filling(graph, membership, users, target)
+    filling = _Filling(graph, membership, users, fused)
     filled: dict[int, int] = {}
     for node, group in group_of.items():
         for each in filling.chain(node, group):
@@ -110,12 +111,12 @@ class _Filling:
         graph: Graph,
         membership: Membership,
         users: dict[int, list[int]],
-        target: Target,
+        fused: bool,
     ) -> None:
         self._graph = graph
         self._group_of = membership.group_of
         self._users = users
-        self._fuses = target.fuses_before_check
+        self._fuses = fused
         self._end = len(graph.ops)
 
     def chain(self, node: int, group: int) -> list[int]:

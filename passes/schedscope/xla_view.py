@@ -126,16 +126,20 @@ class View:
     earlier: list[Computation] = field(default_factory=list)
     """Where the target seeks gaps before everything is inlined, those of its checks: functions as
     they are given, and after the first inlining."""
+    scheduled: list[Computation] = field(default_factory=list)
+    """There, those of its last check, just before scheduling: what is awaited is the only member
+    then, and a path through the group's own matmul is a gap."""
 
     @property
     def checked(self) -> list[list[Computation]]:
-        """What the target seeks gaps in, the last check first."""
+        """What the target seeks gaps in."""
         unchecked = self.target.unchecked_beside
         if unchecked and any(name in unchecked for name in self.flat.names):
             return []
         if not self.target.checks_functions:
             return [self.computations]
-        return [[each for each in self.earlier if each.stage == now] for now in ("early", "given")]
+        early = [each for each in self.earlier if each.stage == "early"]
+        return [early, [each for each in self.earlier if each.stage == "given"], self.scheduled]
 
     @cached_property
     def marked(self) -> list[MarkedOp]:
@@ -164,6 +168,9 @@ def view_of(flat: Flat, target: Target) -> View:
             bodies = list(Inliner(flat, target, stage).graphs())
             for graph, membership in zip(bodies, settle(bodies, target), strict=True):
                 made.earlier.append(Computation(flat, graph, membership, stage))
+        if not target.members.isdisjoint(target.awaited):
+            for graph, membership in zip(graphs, settle(graphs, target, True), strict=True):
+                made.scheduled.append(Computation(flat, graph, membership))
     return made
 
 

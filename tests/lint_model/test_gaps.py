@@ -187,6 +187,24 @@ def test_a_copy_before_what_works_in_place() -> None:
     assert gapped("gpu", function(reduce("y", "x", 0), reduce("r", "y", 0))) == []
 
 
+def test_just_before_scheduling_what_is_awaited_is_the_only_member() -> None:
+    """A matmul is a fusion by then, which has no part in the last check."""
+    body = function(gather("y", "x", 0), dot("s", "y", "w", 0), gather("r", "s", 0))
+    assert gapped("v5e", body) == [(0, ["all_gather", "dot_general", "all_gather"])]
+    assert gapped("tpu7x", body) == []
+    chain = function(gather("y", "x", 0), sine("s", "y"), add("t", "s", "y"), gather("r", "t", 0))
+    assert gapped("v5e", chain) == [(0, ["all_gather", "add", "all_gather"])]
+    fused = function(gather("y", "x", 0), sine("s", "y"), gather("r", "s", 0))
+    assert gapped("v5e", fused) == []
+
+
+def test_a_single_collective_elsewhere_keeps_the_group() -> None:
+    ops = [dot("y", "x", "w", 0), add("s", "y", "w"), dot("t", "s", "w", 0)]
+    assert gapped("v5e", function(*ops, result="t")) == []
+    inner = loop("l", "t", gather("u", "c", 0), result="u", turns=2)
+    assert [group for group, _ in gapped("v5e", function(*ops, inner, result="l"))] == [0]
+
+
 def test_two_groups_with_gaps() -> None:
     body = function(
         gather("a", "x", 0),
