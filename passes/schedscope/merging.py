@@ -11,6 +11,7 @@ class Merge(NamedTuple):
     """Collectives of several groups that XLA makes one op, whose id it then cannot read."""
 
     groups: tuple[int, ...]
+    """A single one where the other op has an annotation without a number, as "noop"."""
     nodes: tuple[Node, ...]
     """All that become the one op, those of no group too."""
     computation: Computation
@@ -22,6 +23,12 @@ def merges(view: View) -> list[Merge]:
     for computation in view.computations:
         for node, parts in computation.graph.merged.items():
             groups = tuple(dict.fromkeys(part.group for part in parts if part.group is not None))
-            if len(groups) > 1:
+            others = {_words(view, part.op) for part in parts if part.group is None} - {None}
+            if groups and len(groups) + len(others) > 1:
                 found.append(Merge(groups, tuple(computation.parts(node)), computation))
     return found
+
+
+def _words(view: View, op: int) -> str | None:
+    mark = view.flat.marks.get(op)
+    return None if mark is None else mark.text

@@ -28,25 +28,30 @@ class Opinion:
 def opinion(source: str | bytes, target: Target) -> Opinion:
     with make_context():
         seen = view(ir.Module.parse(source), target)
-        found: dict[Kind, tuple[int, ...]] = {}
-        if any(aborts.crashes(seen)):
+        found: dict[Kind, tuple[int, ...]] = {}  # in the order in which the compilers come to it
+        if any(aborts.crashes(seen)) or any(
+            marked.op.name in target.crashes for marked in seen.marked
+        ):
             found["abort"] = ()
         read = [problem for problem in ids.problems(seen) if problem.is_read]
-        if not all(problem.aborts for problem in read):
+        if any(problem.marked.mark.malformed is not None for problem in read):
             found["malformed"] = ()
-        merged = {group for merge in merging.merges(seen) for group in merge.groups}
-        if merged:
-            found["two_ids"] = tuple(sorted(merged))
+        merges = list(merging.merges(seen))
+        if merges:
+            merged = {group for merge in merges for group in merge.groups}
+            numbers = any(len(merge.groups) > 1 for merge in merges)
+            found.setdefault("two_ids" if numbers else "malformed", tuple(sorted(merged)))
         gapped = {gap.group for gap in gap_search.gaps(seen)}
         if gapped:
             found["gap"] = tuple(sorted(gapped))
         if any(aborts.mixed_orders(seen)) or any(problem.aborts for problem in read):
             found.setdefault("abort", ())
-        if target.stuck_on_cycles:
-            waiting = {group for wait in group_cycles.waits(seen) for group in wait.groups}
-            waiting |= {group for group, _ in late_fusion.torn(seen)}
-            if waiting:
-                found["stuck"] = tuple(sorted(waiting))
+        if read and not all(problem.aborts for problem in read):
+            found.setdefault("malformed", ())
+        waiting = {group for wait in group_cycles.waits(seen) for group in wait.groups}
+        waiting |= {group for group, _ in late_fusion.torn(seen)}
+        if waiting:
+            found["stuck"] = tuple(sorted(waiting))
     if not found:
         return Opinion("ok")
     kind = next(iter(found))

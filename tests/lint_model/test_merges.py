@@ -19,6 +19,13 @@ def test_independent_collectives_of_two_groups() -> None:
     assert merged(body, target="v5e") == []
 
 
+def test_a_group_and_an_op_that_names_none() -> None:
+    """XLA reads "0,noop" no better than "0,1"."""
+    body = function(gather("a", "x", 0), gather("b", "w", "noop"), add("r", "a", "b"))
+    assert merged(body) == [(0,)]
+    assert merged(body.replace('"noop"', '"0"')) == []
+
+
 def test_not_where_one_depends_on_the_other() -> None:
     assert merged(function(gather("a", "x", 0), gather("r", "a", 1))) == []
 
