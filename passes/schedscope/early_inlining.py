@@ -8,6 +8,7 @@ around them by then, save where inlining has made two loops with the same body.
 
 from __future__ import annotations
 
+from schedscope import inlining
 from schedscope._mlir import ir
 from schedscope.flattening import Flat, Piece
 from schedscope.targets import Target
@@ -44,8 +45,10 @@ class EarlyInlining:
                     size += flat.result_count[op]
             elif flat.names[op] == "stablehlo.while":
                 size += 1 + _used_results(flat, op)
-            elif flat.names[op] in ("stablehlo.case", "stablehlo.if"):
-                size += len(flat.regions.get(op, ()))
+            elif flat.names[op] in inlining.BRANCHES:
+                regions = flat.regions.get(op, ())
+                taken = [each for each in regions if each.spliced]
+                size += self._size(taken[0]) - 1 if taken else len(regions)
         if self._limit - size in range(1, 2 * len(piece.ops)):
             size += sum(_extra(flat, op) for op in piece.ops if flat.names[op] == _EXPANDING)
         return size

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from schedscope import inlining
 from schedscope.early_inlining import EarlyInlining
 from schedscope.equality import Equality
 from schedscope.flattening import Flat, Piece
@@ -127,7 +128,10 @@ class Inliner:
         return None
 
     def _is_apart(self, op: int, piece: Piece) -> bool:
-        """Whether a region that XLA will splice is still a computation of its own."""
+        """Whether a region that XLA will splice is still a computation of its own. The branch of
+        a constant is none from the start."""
+        if self.flat.names[op] in inlining.BRANCHES:
+            return False
         if self._stage == "given":
             return True
         if self.flat.names[op] == "sdy.manual_computation":

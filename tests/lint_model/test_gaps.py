@@ -123,6 +123,23 @@ def test_equal_constants_are_one_op_of_a_small_function() -> None:
         assert [group for group, _ in gapped("tpu7x", layer, body)] == found
 
 
+def test_the_branch_of_a_constant_is_part_of_what_is_around_it() -> None:
+    """From the start, even in a function that is there more than once."""
+    branches = (
+        '%p = stablehlo.constant dense<1> : tensor<i32>\n%r = "stablehlo.case"(%p) ({',
+        f"stablehlo.return %x : {T}",
+        "}, {",
+        gather("y", "x", 0),
+        dot("z", "x", "w", 0),
+        add("s", "y", "z"),
+        f"stablehlo.return %s : {T}",
+        f"}}) : (tensor<i32>) -> {T}",
+    )
+    layer = function(*branches, name="layer")
+    body = function(call("a", "layer", "x", "w"), call("r", "layer", "a", "w"))
+    assert gapped("tpu7x", layer, body) == [(0, ["all_gather", "add", "all_gather"])]
+
+
 def test_two_calls_collide() -> None:
     body = function(call("a", "layer", "x", "w"), call("r", "layer", "a", "w"))
     assert gapped("v5e", LAYER, body) == [(0, ["all_gather", "add", "all_gather"])]
