@@ -177,7 +177,7 @@ EXAMPLES = {
         ),
     ),
     "SG204": Example(
-        "v5e",
+        "tpu7x",
         "all_gather",
         (0,),
         (function(call("y", "pair", "x", "w"), call("r", "pair", "y", "w")), PAIR),

@@ -99,3 +99,11 @@ def test_what_crashes_the_compiler_is_removed() -> None:
     with mended("gpu-0.10", body) as (report, module):
         assert [loss.op for loss in report.losses] == ["stablehlo.all_to_all"]
         assert ids(module) == ["collective_permute 0"]
+
+
+def test_what_the_compiler_takes_for_outside() -> None:
+    """XLA:GPU drops the matmul's id: a path through it is a gap."""
+    body = function(permute("a", "x", 0), dot("b", "a", "w", 0), permute("r", "b", 0))
+    with mended("gpu", body) as (_, module):
+        first, _, last = (each.split()[1] for each in ids(module))
+        assert first != last

@@ -28,6 +28,8 @@ class Links:
     groups: list[int]
     moves: list[bool]
     """Whether it is a collective."""
+    members: int = 0
+    """Those whose annotation the compiler still has at the check; the rest are outside to it."""
     direct: list[int] = field(default_factory=list)
     """The atoms that use its result at once, or through ops that XLA adds to the group."""
     reach: list[int] = field(default_factory=list)
@@ -51,12 +53,13 @@ class Links:
         return others & ~self.reach[atom] & ~self.before[atom]
 
     def has_gap(self, part: int) -> bool:
-        """Whether a path leaves the part, a mask, and comes back."""
-        for atom in bits(part):
+        """Whether a path leaves the members of the part, a mask, and comes back."""
+        inside = part & self.members
+        for atom in bits(inside):
             after = self.leaving[atom]
-            for user in bits(self.direct[atom] & ~part):
+            for user in bits(self.direct[atom] & ~inside):
                 after |= self.reach[user]
-            if after & part:
+            if after & inside:
                 return True
         return False
 
@@ -86,6 +89,8 @@ def links(computation: Computation, groups: Collection[int]) -> Links:
             made.groups.append(graph.groups[node])
             made.moves.append(name in COLLECTIVES)
         at[node] = atoms[op]
+        if node in membership.group_of:
+            made.members |= 1 << atoms[op]
     _sweep(computation, at, made, frozenset(groups))
     return made
 
