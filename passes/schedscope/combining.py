@@ -12,6 +12,7 @@ from typing import TypeAlias
 from schedscope._mlir import ir
 from schedscope.equality import signature
 from schedscope.graphs import Graph, Part
+from schedscope.ordering import post_order
 from schedscope.targets import Target
 
 Sets: TypeAlias = list[list[int]]
@@ -26,7 +27,7 @@ def combined(graph: Graph, target: Target) -> Graph:
     keyed = [nodes for nodes in _keyed(graph, target) if not _in_a_row(graph, nodes)]
     if not keyed:
         return graph
-    order = _post_order(graph)
+    order = post_order(graph)
     sets = [each for nodes in keyed for each in _taken(graph, order, nodes, target)]
     if not sets:
         return graph
@@ -90,29 +91,6 @@ def _key(graph: Graph, node: int) -> object:
     own = mark.combiner_key if mark is not None else None
     elements = tuple(ir.ShapedType(each).element_type for each in types)
     return name, alike, elements, inner, own
-
-
-def _post_order(graph: Graph) -> list[int]:
-    """Where each node stands when operands are visited first, from the results on."""
-    position = [-1] * len(graph.ops)
-    count = 0
-    ends = [*graph.results, *graph.effects]
-    for end in ends:
-        waiting = [end] if end >= 0 else []
-        while waiting:
-            node = waiting[-1]
-            if position[node] >= 0:
-                waiting.pop()
-                continue
-            if position[node] == -2:
-                position[node] = count
-                count += 1
-                waiting.pop()
-                continue
-            position[node] = -2
-            operands = reversed(graph.operands[node])
-            waiting += [each for each in operands if each >= 0 and position[each] == -1]
-    return position
 
 
 def _taken(graph: Graph, order: list[int], nodes: list[int], target: Target) -> Sets:

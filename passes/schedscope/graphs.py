@@ -11,6 +11,7 @@ from schedscope.early_inlining import EarlyInlining
 from schedscope.equality import Equality
 from schedscope.flattening import Flat, Piece
 from schedscope.quiet import Quiet
+from schedscope.survivors import Twins, keep_first
 from schedscope.targets import Target
 
 Stage = Literal["given", "early", "late"]
@@ -97,6 +98,12 @@ class Inliner:
         values = list(range(-OUTSIDE, -OUTSIDE - count, -1))
         builder = _Builder(self, graph)
         graph.results = builder.splice(piece, function.first_value, values, frame)
+        if builder.twins:
+            apart = Graph(piece, self, frame)
+            values = list(range(-OUTSIDE, -OUTSIDE - count, -1))
+            unmerged = _Builder(self, apart, merges=False)
+            apart.results = unmerged.splice(piece, function.first_value, values, frame)
+            keep_first(graph, builder.twins, apart)
         graph.used = _used(graph)
         return graph
 
@@ -179,7 +186,11 @@ class Inliner:
 
 
 class _Builder:
-    def __init__(self, inliner: Inliner, graph: Graph) -> None:
+    def __init__(self, inliner: Inliner, graph: Graph, merges: bool = True) -> None:
+        """Without `merges` equal ops stay several."""
+        self.twins: Twins = {}
+        """Ops that were merged into a node whose annotation is another."""
+        self._merges = merges
         self._inliner = inliner
         self._graph = graph
         self._flat = inliner.flat
@@ -192,6 +203,7 @@ class _Builder:
         special = flat.callees.keys() | flat.regions.keys() | flat.outlined.keys() | flat.effects
         names, first_result, result_count = flat.names, flat.first_result, flat.result_count
         all_operands, marks, known = flat.operands, flat.marks, self._equality.known
+        merges = self._merges
         for op in piece.ops:
             raw = all_operands[op]
             if len(raw) == 2:  # most have one or two, and a comprehension costs twice that
@@ -222,9 +234,12 @@ class _Builder:
                 key = names[op], used
                 found = known.get(key)
                 if found is None:
-                    known[key] = len(graph.ops)
+                    if merges:
+                        known[key] = len(graph.ops)
                 else:
                     node = self._equality.node(found, op, used, graph.ops)
+                    if node in graph.groups or op in marks:
+                        self._note_twin(node, op, frame)
             if node < 0:
                 node = len(graph.ops)
                 graph.ops.append(op)
@@ -240,6 +255,12 @@ class _Builder:
             else:
                 values[at : at + result_count[op]] = [node] * result_count[op]
         return [values[each - first] if each >= 0 else each for each in piece.results]
+
+    def _note_twin(self, node: int, op: int, frame: int) -> None:
+        mark = self._flat.marks.get(op)
+        group = None if mark is None else mark.group
+        if node >= 0 and group != self._graph.groups.get(node):
+            self.twins.setdefault(node, []).append((op, frame))
 
     def _inline(
         self,
@@ -284,7 +305,9 @@ class _Builder:
             key = (f"{inner.function}#{number}", arguments)
             node = known.get(key)
             if node is None:
-                node = known[key] = len(graph.ops)
+                node = len(graph.ops)
+                if self._merges:
+                    known[key] = node
                 graph.ops.append(op)
                 graph.frames.append(frame)
                 graph.operands.append(arguments)

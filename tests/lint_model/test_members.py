@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import jax
+import jax.numpy as jnp
+import pytest
+
+from tests.cases.kit import Family, exchange, group
+from tests.cases.kit import gather as gathered
+from tests.cases.lowering import lower, mapped
+from tests.conftest import CompilerFor
 from tests.lint_model.modules import add, call, dot, function, gather, permute, seen, sine
+from tests.xla.compilers import Target
+from tests.xla.hlo import members
 
 
 def groups(target: str, *functions: str) -> dict[int, list[str]]:
@@ -35,6 +45,36 @@ def test_a_group_without_a_collective_is_dropped() -> None:
 def test_equal_ops_are_one() -> None:
     body = function(gather("a", "x", 0), gather("b", "x", 1), add("r", "a", "b"))
     assert groups("gpu", body) == {0: ["all_gather"]}
+
+
+def test_of_equal_ops_that_stays_which_the_result_needs_first() -> None:
+    gathers = gather("a", "x", 0), gather("b", "x", 1), dot("c", "a", "w"), sine("d", "b")
+    assert groups("gpu", function(*gathers, add("r", "c", "d"))) == {0: ["all_gather"]}
+    assert groups("gpu", function(*gathers, add("r", "d", "c"))) == {1: ["all_gather"]}
+
+
+def test_of_equal_ops_the_one_without_an_id_may_stay() -> None:
+    gathers = gather("a", "x", 0), gather("b", "x"), dot("c", "a", "w"), sine("d", "b")
+    assert groups("gpu", function(*gathers, add("r", "d", "c"))) == {}
+
+
+@pytest.mark.xla
+@pytest.mark.parametrize("target", ["gpu", "v5e", "tpu7x"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_xla_keeps_that_one(first: int, target: Target, compiler_for: CompilerFor) -> None:
+    family: Family = "gpu" if target == "gpu" else "tpu"
+
+    def program(x: jax.Array, w: jax.Array) -> jax.Array:
+        move = exchange if family == "gpu" else gathered
+        with group(0):
+            a, b = move(x), x @ w
+        with group(1):
+            c, d = move(x), jnp.sin(x) @ w
+        one, other = jnp.tanh(a + b), jnp.cos(c) + d
+        return other * one if first else one * other
+
+    verdict = compiler_for(target).compile(lower(mapped(program), family).bytecode)
+    assert {member.group for member in members(verdict.hlo)} == {str(first)}
 
 
 def test_equal_ops_of_other_operands_are_two() -> None:
