@@ -6,8 +6,8 @@ import pytest
 from schedscope.gap_search import gaps
 
 from tests.lint_model.modules import (
-    T,
     UNARY,
+    T,
     add,
     call,
     dot,
