@@ -53,7 +53,7 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(run=run, usage_error=parser.error)
     add = parser.add_argument
     add("files", nargs="+", metavar="FILE", help="the module to read; - is standard input")
-    targets = ("gpu", "tpu", "all")
+    targets = ("gpu", "tpu", "all", "gpu-0.10", "v5e", "v6e", "tpu7x")
     add("--target", choices=targets, help="the compiler that will get it (default: gpu)")
     formats = ("text", "json", "sarif", "github")
     add("--format", choices=formats, default="text", help="how to write it (default: text)")
