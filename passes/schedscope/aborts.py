@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from schedscope.graphs import Graph
 from schedscope.xla_view import Computation, Node, View
 
 ORDER = "keep_original_sequence_order_in_group"
@@ -32,20 +33,25 @@ def mixed_orders(view: View) -> Iterator[MixedOrder]:
         return
     marks = view.flat.marks
     for computation in view.computations:
+        graph = computation.graph
         for group, members in computation.membership.members.items():
-            ordered = [
-                ORDER in marks[computation.graph.ops[node]].entries
+            pairs = [
+                (node, part, op in marks and ORDER in marks[op].entries)
                 for node in members
-                if computation.graph.ops[node] in marks
+                for part, op in enumerate(_ops(graph, node))
             ]
-            if len(set(ordered)) > 1:
-                nodes = computation.members(group)
-                pairs = list(zip(nodes, ordered, strict=True))
-                yield MixedOrder(
-                    group,
-                    tuple(node for node, keeps in pairs if keeps),
-                    tuple(node for node, keeps in pairs if not keeps),
-                )
+            if len({keeps for _, _, keeps in pairs}) > 1:
+                keeping: list[Node] = []
+                others: list[Node] = []
+                for node, part, keeps in pairs:
+                    parts = computation.parts(node) or [computation.node(node)]
+                    (keeping if keeps else others).append(parts[part])
+                yield MixedOrder(group, tuple(keeping), tuple(others))
+
+
+def _ops(graph: Graph, node: int) -> list[int]:
+    """The op that a node is, or those that were made one."""
+    return [part.op for part in graph.merged.get(node, ())] or [graph.ops[node]]
 
 
 class Crowd(NamedTuple):

@@ -46,6 +46,8 @@ def opinion(source: str | bytes, target: Target) -> Opinion:
             found["gap"] = tuple(sorted(gapped))
         if any(aborts.mixed_orders(seen)) or any(problem.aborts for problem in read):
             found.setdefault("abort", ())
+        if any(aborts.crowds(seen)):
+            found["overlap"] = ()
         if read and not all(problem.aborts for problem in read):
             found.setdefault("malformed", ())
         waiting = {group for wait in group_cycles.waits(seen) for group in wait.groups}

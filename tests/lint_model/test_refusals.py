@@ -61,6 +61,17 @@ def test_members_that_differ_in_their_order() -> None:
             assert len(list(aborts.mixed_orders(view))) == found
 
 
+def test_collectives_made_one_differ_in_their_order() -> None:
+    kept = "keep_original_sequence_order_in_group = true, "
+    first = permute("y", "x", 0).replace("_scheduling", kept + "_scheduling")
+    alone = permute("z", "x", 0)
+    with seen("gpu", function(first, permute("z", "w", 0), add("r", "y", "z"))) as view:
+        [mixed] = aborts.mixed_orders(view)
+        assert [len(mixed.keeping), len(mixed.others)] == [1, 1]
+    with seen("gpu", function(alone, permute("y", "w", 0), add("r", "y", "z"))) as view:
+        assert list(aborts.mixed_orders(view)) == []
+
+
 def test_a_dot_fused_with_what_waits_for_its_group() -> None:
     """The permute is outside the group, and the dot is one op with the add after it."""
     parts = gather("y", "x", 0), permute("p", "y"), dot("z", "x", "w", 0)
