@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from schedscope import annotation
 from schedscope._mlir import ir
-from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID
+from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID, SCOPE
 from schedscope.flattening import Flat, Mark
+from schedscope.repair.spanning import followed, spanning
 
 
 class Marks:
@@ -49,27 +50,38 @@ class Marks:
 
     def write(self) -> bool:
         """True where anything was written. Needs a current context."""
+        changed = list(self.changed())
+        if not changed:
+            return False
+        for op, group in followed(self._flat, self._before):
+            self.give(op, group)
+        touched = [mark.group for each in changed for mark in each[1:] if mark.group is not None]
+        spans = spanning(self._flat, dict.fromkeys(touched))
+        stay = [(op, mark) for op, mark in self._flat.marks.items() if mark.group in spans]
         written: dict[tuple[ir.Attribute, int | None], ir.Attribute] = {}
-        changed = False
-        for op, _, mark in self.changed():
+        for op, mark in (*((op, mark) for op, _, mark in self.changed()), *stay):
             attributes = self._flat.ops[op].attributes
             marked = FRONTEND_ATTRIBUTES in attributes
             present = attributes[FRONTEND_ATTRIBUTES] if marked else ir.DictAttr.get({})
             key = present, mark.group
             if key not in written:
-                written[key] = _rewritten(present, mark.group)
+                written[key] = _rewritten(present, mark.group, mark.group in spans)
             attributes[FRONTEND_ATTRIBUTES] = written[key]
-            changed = True
-        return changed
+        return True
 
 
-def _rewritten(attribute: ir.Attribute, group: int | None) -> ir.Attribute:
+def _rewritten(attribute: ir.Attribute, group: int | None, spans: bool) -> ir.Attribute:
     frontend = annotation.read(attribute)
     if group is not None and frontend.annotation is not None:
-        return annotation.rewritten(frontend, group)
-    entries = {name: each for name, each in frontend.entries.items() if name != GROUP_ID}
-    if group is not None:
+        return annotation.rewritten(frontend, group, mark_global=spans)
+    entries = dict(frontend.entries)
+    if group is None:
+        del entries[GROUP_ID]
+        entries.pop(SCOPE, None)
+    else:
         entries[GROUP_ID] = ir.StringAttr.get(str(group))
+    if spans:
+        entries[SCOPE] = ir.StringAttr.get("global")
     return ir.DictAttr.get(entries)
 
 

@@ -6,17 +6,21 @@ from typing import Literal
 
 from schedscope._mlir import ir, jaxlib_version
 from schedscope.errors import InputError
-from schedscope.flattening import Flat, Mark, flatten
+from schedscope.flattening import flatten
 from schedscope.indexing import holds_annotations
+from schedscope.repair.fates import composed, fates_of, renumbered
+from schedscope.repair.faults import faults
 from schedscope.repair.keys import part_collectives
 from schedscope.repair.marks import Marks
 from schedscope.repair.order import agree
 from schedscope.repair.push_down import push_down
-from schedscope.repair.report import Fate, FateKind, Loss, RepairReport
+from schedscope.repair.report import Fate, Loss, RepairReport
 from schedscope.repair.seal import seal_groups
+from schedscope.repair.spanning import mark_spanning
 from schedscope.repair.split import split, untangle
-from schedscope.repair.unreadable import loss, place, remove_crashing, remove_unreadable
+from schedscope.repair.unreadable import loss, remove, remove_crashing, remove_unreadable
 from schedscope.repair.unshare import unshare
+from schedscope.report import ScopeReport
 from schedscope.runtime import collector_paused
 from schedscope.scope import ScopeOptions, scope_module
 from schedscope.targets import GPU, GPU_0_10, TARGETS, V5E, Target
@@ -26,6 +30,8 @@ RepairTarget = Literal["gpu", "tpu", "gpu-0.10", "v5e", "v6e", "tpu7x"]
 
 _ROUNDS = 32
 """How often the module is looked at again; a few times is enough for all that was tried."""
+_TURNS = 4
+"""How often what has been put together is gone through again."""
 
 
 def repair_module(
@@ -63,22 +69,7 @@ def repair_module(
         except InputError:
             losses += remove_unreadable(module)
             scope = scope_module(module, options)
-        pushed = tuple(push_down(flatten(module)))
-        view, clones = _unshared(module, compiler)
-        fates, trimmed, knotted, view = _parted(view)
-        losses += trimmed
-        keys = 0
-        if pushed or clones or any(fate.kind != "whole" for fate in fates):
-            again = scope_module(module, options)  # keys for the groups that are new
-            keys = again.keys if again.changed else 0
-            view = view_of(flatten(module), compiler)
-        ordered = tuple(agree(view))
-        keys += part_collectives(view) if compiler.combines else 0
-        sealed = _sealed(view, fates, knotted, seal)
-    changed = bool(losses or scope.changed or pushed or clones or ordered or keys or sealed) or any(
-        fate.kind != "whole" for fate in fates
-    )
-    return RepairReport(scope, target, changed, fates, tuple(losses), sealed, ordered, pushed, keys)
+        return _Repair(module, compiler, options, seal).run(target, scope, losses)
 
 
 def compiler_for(target: RepairTarget) -> Target:
@@ -119,35 +110,104 @@ def _parted(view: View) -> tuple[tuple[Fate, ...], list[Loss], set[int], View]:
         if new.group is None
     ]
     marks.write()
-    return _fates(flat, before, marks), losses, marks.knotted, view
+    return fates_of(flat, before), losses, marks.knotted, view
 
 
-def _fates(flat: Flat, before: dict[int, Mark], marks: Marks) -> tuple[Fate, ...]:
-    ops: dict[int, list[int]] = {}
-    for op, mark in before.items():
-        if mark.group is not None:
-            ops.setdefault(mark.group, []).append(op)
-    found = []
-    for group, members in sorted(ops.items()):
-        now = [flat.marks[op].group for op in sorted(members)]
-        ids = tuple(dict.fromkeys(each for each in now if each is not None))
-        kind: FateKind = "whole"
-        if not ids:
-            kind = "dropped"
-        elif len(ids) > 1:
-            kind = "split"
-        elif None in now:
-            kind = "trimmed"
-        places = () if kind == "whole" else dict.fromkeys(place(flat.ops[op]) for op in members)
-        lines = tuple(each for each in places if each is not None)
-        found.append(Fate(group, group, kind, ids, lines))
-    return tuple(found)
+class _Repair:
+    """Of a module that is scoped."""
 
+    def __init__(
+        self, module: ir.Module, compiler: Target, options: ScopeOptions | None, seal: bool | None
+    ) -> None:
+        self._module = module
+        self._compiler = compiler
+        self._options = options
+        self._seal = seal
+        self._fates: tuple[Fate, ...] = ()
+        self._losses: list[Loss] = []
+        self._sealed: dict[int, None] = {}
+        self._ordered: dict[int, None] = {}
+        self._keys = 0
+        self._changed = False
 
-def _sealed(
-    view: View, fates: tuple[Fate, ...], knotted: set[int], seal: bool | None
-) -> tuple[int, ...]:
-    if seal is False or (seal is None and view.target.family == "gpu"):
-        return ()
-    parted = {each for fate in fates if fate.kind == "split" for each in fate.ids}
-    return seal_groups(view, None if seal else parted | knotted)
+    def run(self, target: RepairTarget, scope: ScopeReport, losses: list[Loss]) -> RepairReport:
+        pushed = tuple(push_down(flatten(self._module)))
+        self._changed = bool(losses or scope.changed or pushed)
+        again = self._turn(bool(pushed))
+        for _ in range(_TURNS):
+            if not again:
+                break
+            again = self._turn(False)
+        if again or self._keys:
+            self._give_up()
+        return RepairReport(
+            scope,
+            target,
+            self._changed,
+            self._fates,
+            (*losses, *self._losses),
+            tuple(self._sealed),
+            tuple(self._ordered),
+            pushed,
+            self._keys,
+        )
+
+    def _turn(self, rescope: bool) -> bool:
+        """True where what was done last may have faults of its own: a barrier ties what it holds
+        together, and scoping tells calls apart."""
+        view, clones = _unshared(self._module, self._compiler)
+        fates, trimmed, knotted, view = _parted(view)
+        self._fates = composed(self._fates, fates)
+        self._losses += trimmed
+        parted = any(fate.kind != "whole" for fate in fates)
+        again = False
+        if rescope or clones or parted:
+            again = self._scope()
+            view = view_of(flatten(self._module), self._compiler)
+        ordered = tuple(agree(view))
+        self._ordered.update(dict.fromkeys(ordered))
+        keys = part_collectives(view) if self._compiler.combines else 0
+        self._keys += keys
+        sealed = self._put_barriers(view, fates, knotted)
+        self._changed |= bool(clones or parted or ordered or keys or sealed)
+        return again or bool(sealed)
+
+    def _scope(self) -> bool:
+        """Keys for the groups that are new; whether it gave ids."""
+        report = scope_module(self._module, self._options)
+        if not report.changed:
+            return False
+        self._changed = True
+        self._keys += report.keys
+        self._fates = renumbered(self._fates, report.renumbered)
+        return bool(report.renumbered)
+
+    def _put_barriers(
+        self, view: View, fates: tuple[Fate, ...], knotted: set[int]
+    ) -> tuple[int, ...]:
+        if self._seal is False or (self._seal is None and view.target.family == "gpu"):
+            return ()
+        parted = {each for fate in fates if fate.kind == "split" for each in fate.ids}
+        sealed = seal_groups(view, None if self._seal else parted | knotted)
+        if sealed:
+            mark_spanning(flatten(self._module), sealed)
+            self._sealed.update(dict.fromkeys(sealed))
+        return sealed
+
+    def _give_up(self) -> None:
+        """Groups that have a fault after all turns are dropped."""
+        for _ in range(_ROUNDS):
+            flat = flatten(self._module)
+            view = view_of(flat, self._compiler)
+            found = faults(view, waiting=False) or faults(view, waiting=True)
+            groups = {group for _, those in found for group in those}
+            if not groups:
+                return
+            why = "whatever was tried, XLA would refuse its group"
+            before = dict(flat.marks)
+            for number, mark in before.items():
+                if mark.group in groups:
+                    self._losses.append(loss(flat.ops[number], mark.text or "", why))
+                    remove(flat.ops[number])
+                    flat.marks[number] = mark._replace(group=None)
+            self._fates = composed(self._fates, fates_of(flat, before))
