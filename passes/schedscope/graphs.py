@@ -17,6 +17,7 @@ from schedscope.targets import Target
 Stage = Literal["given", "early", "late"]
 """When the module is looked at: as it is given, after libtpu's first inlining, or all inlined."""
 
+BARRIER = "stablehlo.optimization_barrier"
 OUTSIDE = 1 << 40
 """Values from outside a computation are numbered downward from here, negative."""
 
@@ -253,8 +254,28 @@ class _Builder:
             if result_count[op] == 1:
                 values[at] = node
             else:
-                values[at : at + result_count[op]] = [node] * result_count[op]
+                values[at : at + result_count[op]] = self._results(op, node, frame)
         return [values[each - first] if each >= 0 else each for each in piece.results]
+
+    def _results(self, op: int, node: int, frame: int) -> list[int]:
+        """A node for each result of an op of several. Those of a barrier are told apart, as XLA
+        does: else what uses one would be equal to what uses another."""
+        flat, graph, known = self._flat, self._graph, self._equality.known
+        if flat.names[op] != BARRIER:
+            return [node] * flat.result_count[op]
+        found = []
+        for number in range(flat.result_count[op]):
+            key = f"{BARRIER}#{number}", (node,)
+            taken = known.get(key)
+            if taken is None:
+                taken = len(graph.ops)
+                if self._merges:
+                    known[key] = taken
+                graph.ops.append(op)
+                graph.frames.append(frame)
+                graph.operands.append((node,))
+            found.append(taken)
+        return found
 
     def _note_twin(self, node: int, op: int, frame: int) -> None:
         mark = self._flat.marks.get(op)

@@ -10,7 +10,7 @@ from tests.cases.kit import Family, exchange, group
 from tests.cases.kit import gather as gathered
 from tests.cases.lowering import lower, mapped
 from tests.conftest import CompilerFor
-from tests.lint_model.modules import add, call, dot, function, gather, permute, seen, sine
+from tests.lint_model.modules import T, add, call, dot, function, gather, permute, seen, sine
 from tests.xla.compilers import Target
 from tests.xla.hlo import members
 
@@ -30,6 +30,15 @@ def test_kinds() -> None:
     )
     assert groups("gpu", body) == {0: ["collective_permute", "all_gather"]}
     assert groups("v5e", body) == {0: ["all_gather", "dot_general"]}
+
+
+def test_results_of_a_barrier_are_not_equal() -> None:
+    barrier = f'%b:2 = "stablehlo.optimization_barrier"(%x, %w) : ({T}, {T}) -> ({T}, {T})'
+    body = function(
+        barrier, gather("a", "b#0", 0), gather("c", "b#1", 0), dot("d", "b#0", "b#1", 0),
+        add("e", "a", "c"), add("r", "d", "e"),
+    )  # fmt: skip
+    assert groups("v5e", body) == {0: ["all_gather", "all_gather", "dot_general"]}
 
 
 def test_a_group_of_one_is_dropped_on_tpu() -> None:

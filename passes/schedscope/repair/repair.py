@@ -11,6 +11,7 @@ from schedscope.indexing import holds_annotations
 from schedscope.repair.fates import composed, fates_of, renumbered
 from schedscope.repair.faults import faults
 from schedscope.repair.keys import part_collectives
+from schedscope.repair.loops import keep_in_loops
 from schedscope.repair.marks import Marks
 from schedscope.repair.order import agree
 from schedscope.repair.push_down import push_down
@@ -127,6 +128,7 @@ class _Repair:
         self._losses: list[Loss] = []
         self._sealed: dict[int, None] = {}
         self._ordered: dict[int, None] = {}
+        self._held: dict[int, None] = {}
         self._keys = 0
         self._changed = False
 
@@ -150,12 +152,18 @@ class _Repair:
             tuple(self._ordered),
             pushed,
             self._keys,
+            tuple(self._held),
         )
 
     def _turn(self, rescope: bool) -> bool:
         """True where what was done last may have faults of its own: a barrier ties what it holds
         together, and scoping tells calls apart."""
         view, clones = _unshared(self._module, self._compiler)
+        held = keep_in_loops(view)
+        if held:
+            self._held.update(dict.fromkeys(held))
+            self._changed = True
+            view = view_of(flatten(self._module), self._compiler)
         fates, trimmed, knotted, view = _parted(view)
         self._fates = composed(self._fates, fates)
         self._losses += trimmed

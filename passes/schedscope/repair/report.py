@@ -56,6 +56,8 @@ class RepairReport:
     """Functions to whose ops the id of their call was given."""
     keys: int = 0
     """How many combiner keys were written after scoping."""
+    held: tuple[int, ...] = ()
+    """Groups of loop bodies of which barriers keep ops in the loop."""
 
     def summary(self) -> Iterator[str]:
         """In words, a line each; nothing of groups that are whole."""
@@ -80,6 +82,8 @@ class RepairReport:
             yield f"group {group}: its ops agree now on whether they keep their order"
         for group in self.sealed:
             yield f"group {group} is between optimization barriers now"
+        for group in self.held:
+            yield f"group {group}: a barrier keeps what is the same in each turn in its loop"
         if self.keys:
             yield f"{self.keys} collectives have a combiner key of their own now"
 
@@ -98,4 +102,5 @@ class RepairReport:
             "ordered": list(self.ordered),
             "pushed_down": list(self.pushed),
             "keys": self.keys,
+            "held": list(self.held),
         }

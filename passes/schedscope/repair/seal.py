@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from schedscope._mlir import Value, block_of, ir
+from schedscope.graphs import BARRIER
 from schedscope.late_fusion import torn
 from schedscope.repair.links import KINDS
 from schedscope.xla_view import Computation, View
-
-BARRIER = "stablehlo.optimization_barrier"
 
 
 def seal_groups(view: View, groups: Collection[int] | None) -> tuple[int, ...]:
@@ -117,7 +116,7 @@ class _Sealing:
 
     def _enter(self, entering: list[Value]) -> None:
         uses = [_uses(each) for each in entering]
-        made = _barrier(entering, ir.InsertionPoint(self._first), self._first)
+        made = barrier(entering, ir.InsertionPoint(self._first), self._first)
         for found, result in zip(uses, made.results, strict=True):
             for op, number in found:
                 if _key(_within(op, self._block)) in self._inside:
@@ -138,7 +137,7 @@ class _Sealing:
                     uses.append(outside)
         if not leaving:
             return
-        made = _barrier(leaving, ir.InsertionPoint(self._last), self._last)
+        made = barrier(leaving, ir.InsertionPoint(self._last), self._last)
         made.move_after(self._last)
         for found, result in zip(uses, made.results, strict=True):
             for user, number in found:
@@ -154,7 +153,8 @@ def _uses(value: Value) -> list[tuple[ir.Operation, int]]:
     return [(use.owner.operation, use.operand_number) for use in value.uses]
 
 
-def _barrier(values: list[Value], point: ir.InsertionPoint, like: ir.Operation) -> ir.Operation:
+def barrier(values: list[Value], point: ir.InsertionPoint, like: ir.Operation) -> ir.Operation:
+    """A barrier over `values`, with the location of `like`."""
     made: ir.Operation = ir.Operation.create(
         BARRIER,
         results=[each.type for each in values],
