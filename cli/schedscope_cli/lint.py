@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from schedscope_cli.workers import Workers
 
+TARGETS = ("gpu", "tpu", "all", "gpu-0.10", "v5e", "v6e", "tpu7x")
+"""Those of `schedscope.lint`, which is not loaded to show the help."""
+
 _HELP = "say what XLA will refuse or ignore, at the Python line that caused it"
 
 _DESCRIPTION = """\
@@ -53,8 +56,8 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(run=run, usage_error=parser.error)
     add = parser.add_argument
     add("files", nargs="+", metavar="FILE", help="the module to read; - is standard input")
-    targets = ("gpu", "tpu", "all", "gpu-0.10", "v5e", "v6e", "tpu7x")
-    add("--target", choices=targets, help="the compiler that will get it (default: gpu)")
+    target = "the compiler that will get it: gpu, tpu, all for both, or one by name (default: gpu)"
+    add("--target", choices=TARGETS, help=target)
     formats = ("text", "json", "sarif", "github")
     add("--format", choices=formats, default="text", help="how to write it (default: text)")
     rules: dict[str, Any] = {"type": _words, "action": "extend", "metavar": "RULES"}

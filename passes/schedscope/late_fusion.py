@@ -36,8 +36,17 @@ _FUSIBLE = _ELEMENTWISE | {
 
 
 def scheduled(computation: Computation, target: Target) -> dict[int, int]:
-    """The group of each node at scheduling: members that are left, and what is fused to dots."""
+    """The group of each node at scheduling: members that are left, what was filled in between
+    where all are, and what is fused to dots."""
     found = _left(computation, target)
+    whole = {
+        group
+        for group, members in computation.membership.members.items()
+        if all(node in found for node in members)
+    }
+    for node, group in computation.membership.group_of.items():
+        if group in whole:
+            found[node] = group
     for node, dot in _fused(computation).items() if found else ():
         if dot in found:
             found[node] = found[dot]

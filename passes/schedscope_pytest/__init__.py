@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def schedscope_lint(request: pytest.FixtureRequest) -> Iterator[Watcher]:
     """Lints everything lowered with jax during the test, as `[tool.schedscope]` in pyproject.toml
     says; what XLA would refuse fails the test. `findings` holds all that was found,
-    `allow("SG101")` takes rules out, `target` may be set to "gpu", "tpu" or "all".
+    `allow("SG101")` takes rules out, `target` may be set to "gpu", "tpu", "all", or one compiler.
 
     What jax compiled before, in another test for one, is not lowered again: `jax.clear_caches()`
     makes it so.

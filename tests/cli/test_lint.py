@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from schedscope.lint.checker import TargetName
 from schedscope_cli import workers
+from schedscope_cli.lint import TARGETS
 
 from tests.cli.conftest import Command
 from tests.cli.samples import FORMATS, encoded
@@ -78,6 +81,17 @@ def test_exit_status_target_and_rules(
     result = schedscope("lint", "--format", "json", *arguments)
     assert result.status == status, result.err
     assert [code for _, code in codes(result.out)] == found
+
+
+def test_every_target_of_lint_module_can_be_asked(schedscope: Command) -> None:
+    assert get_args(TargetName) == TARGETS
+    told = {target: codes(asked(schedscope, target)) for target in TARGETS}
+    assert told["gpu-0.10"] == [("bare.mlir", "SG101")]
+    assert told["v5e"] == told["v6e"] == told["tpu7x"] == [("bare.mlir", "SG201")]
+
+
+def asked(schedscope: Command, target: str) -> bytes:
+    return schedscope("lint", "bare.mlir", "--format=json", "--target", target).out
 
 
 def test_notes_alone_are_no_failure(schedscope: Command) -> None:

@@ -18,9 +18,9 @@ def write(directory: Path, text: str) -> Path:
 
 def test_the_nearest_file_with_the_table_counts(tmp_path: Path) -> None:
     below = tmp_path / "a" / "b"
-    write(tmp_path, '[tool.schedscope]\ntarget = "all"\n')
+    write(tmp_path, '[tool.schedscope]\ntarget = "v5e"\n')
     write(below, "[tool.ruff]\n")
-    assert configuration(below) == Configuration("all")
+    assert configuration(below) == Configuration("v5e")
     write(below.parent, '[tool.schedscope]\nselect = ["SG1"]\nignore = ["SG105", "SG106"]\n')
     assert configuration(below) == Configuration("gpu", ("SG1",), ("SG105", "SG106"))
     write(below, "[tool.schedscope]\n")
@@ -31,8 +31,8 @@ def test_the_nearest_file_with_the_table_counts(tmp_path: Path) -> None:
     ("text", "what"),
     [
         ("tool.schedscope.selct = []", " has no 'selct'; there are target, select, ignore"),
-        ("tool.schedscope.target = 'cpu'", " target = 'cpu', wanted 'gpu', 'tpu' or 'all'"),
-        ("tool.schedscope.target = ['gpu']", " target = ['gpu'], wanted 'gpu', 'tpu' or 'all'"),
+        ("tool.schedscope.target = 'cpu'", " target = 'cpu', wanted one of gpu, tpu, all, "),
+        ("tool.schedscope.target = ['gpu']", " target = ['gpu'], wanted one of gpu, tpu, all, "),
         ("tool.schedscope.select = 'SG1'", " select = 'SG1', wanted a list of rules"),
         ("tool.schedscope.ignore = [1]", " ignore = [1], wanted a list of rules"),
         ("tool.schedscope.ignore = ['gap']", ": 'gap' names no rule; there are SG101 gap-in-group"),

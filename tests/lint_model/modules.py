@@ -105,9 +105,13 @@ def function(*ops: str, result: str = "r", name: str = "main") -> str:
     )
 
 
+def module_of(*functions: str) -> str:
+    """The whole module's text."""
+    return "module attributes {mhlo.num_partitions = 2 : i32} {\n" + "\n".join(functions) + "\n}"
+
+
 @contextmanager
 def seen(target: str, *functions: str) -> Iterator[View]:
     """What XLA for `target` sees; alive inside the context."""
-    text = "module attributes {mhlo.num_partitions = 2 : i32} {\n" + "\n".join(functions) + "\n}"
     with make_context():
-        yield view(ir.Module.parse(text), TARGETS[target])
+        yield view(ir.Module.parse(module_of(*functions)), TARGETS[target])

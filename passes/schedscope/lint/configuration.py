@@ -1,7 +1,7 @@
 """What `[tool.schedscope]` in pyproject.toml asks for.
 
 [tool.schedscope]
-target = "tpu"              # "gpu", "tpu" or "all"
+target = "tpu"              # "gpu", "tpu", "all", or one compiler: "v5e"
 select = ["SG1"]            # codes, beginnings of codes, or names
 ignore = ["colliding-calls"]
 """
@@ -85,7 +85,7 @@ def _words(value: Any) -> tuple[str, ...] | None:
 
 _LIST = "a list of rules, such as ['SG101']"
 _READERS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
-    "target": (_target, "'gpu', 'tpu' or 'all'"),
+    "target": (_target, f"one of {', '.join(get_args(TargetName))}"),
     "select": (_words, _LIST),
     "ignore": (_words, _LIST),
 }

@@ -9,8 +9,9 @@ from schedscope.xla_view import Node, Step
 
 
 def is_collision(gap: Gap, module: Module) -> bool:
-    """Whether scoping gives the two ends ids of their own."""
-    return module.scoped.id_of(gap.path[0]) != module.scoped.id_of(gap.path[-1])
+    """Whether scoping gives the two ends ids of their own; an end that was filled in has none."""
+    ends = [module.scoped.id_of(node) for node in (gap.path[0], gap.path[-1])]
+    return None not in ends and ends[0] != ends[1]
 
 
 def steps(gap: Gap) -> list[Related]:

@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from schedscope._mlir import ir
+from schedscope.aborts import Crowd, MixedOrder, crowds, mixed_orders
 from schedscope.flattening import Flat
 from schedscope.gap_search import Gap, gaps
 from schedscope.group_cycles import Wait, waits
+from schedscope.ids import Problem, problems
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, Spot
 from schedscope.lint.scoping import ScopedIds
 from schedscope.merging import Merge, merges
@@ -46,6 +48,18 @@ class Module:
     @cached_property
     def merges(self) -> list[Merge]:
         return merges(self.view)
+
+    @cached_property
+    def problems(self) -> list[Problem]:
+        return list(problems(self.view))
+
+    @cached_property
+    def mixed_orders(self) -> list[MixedOrder]:
+        return list(mixed_orders(self.view))
+
+    @cached_property
+    def crowds(self) -> list[Crowd]:
+        return list(crowds(self.view))
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from schedscope.xla_view import Computation
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
     kept = {group for each in module.view.computations for group in each.membership.members}
     kept.update(group for merge in module.merges for group in merge.groups)
+    kept.update(gap.group for gap in module.gaps)  # refused before inlining makes less of it
     told: set[int] = set()
     for computation in module.view.computations:
         for group, nodes in computation.tagged.items():

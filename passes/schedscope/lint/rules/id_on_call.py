@@ -17,19 +17,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope.flattening import Piece
+from schedscope.flattening import Flat, Piece
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_at
 from schedscope.lint.rule import Module, Rule
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
-    flat, told = module.flat, dict[Piece, bool]()
+    flat, holding = module.flat, None
     for marked in module.view.marked:
         callee = flat.callees.get(marked.number)
         group = marked.mark.group
         if callee is None or group is None or callee not in flat.functions:
             continue
-        if not _holds_group(flat.functions[callee], module, told):
+        if holding is None:
+            holding = _holding_groups(flat)
+        if flat.functions[callee] not in holding:
             yield rule.finds(
                 f"the id {group} is on the call of @{callee} only, and no op in it has one",
                 spot_at(marked.op, marked.op.name, group=group),
@@ -38,21 +40,28 @@ def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
             )
 
 
-def _holds_group(piece: Piece, module: Module, known: dict[Piece, bool]) -> bool:
-    """Whether an op in a function, or below it, carries an id. Calls itself along call chains,
-    which `room_for` has made room for."""
-    if piece in known:
-        return known[piece]
-    flat = module.flat
-    known[piece] = False
-    found = piece.has_group
-    for op in piece.sites:
-        callee = flat.callees.get(op)
-        inner = [*flat.regions.get(op, ())]
-        if callee is not None and callee in flat.functions:
-            inner.append(flat.functions[callee])
-        found = found or any(_holds_group(each, module, known) for each in inner)
-    known[piece] = found
+def _holding_groups(flat: Flat) -> set[Piece]:
+    """Functions and regions in which an op carries an id, or below which one does."""
+    above: dict[Piece, list[Piece]] = {}
+    pieces = [
+        *flat.functions.values(),
+        *(each for found in flat.regions.values() for each in found),
+    ]
+    for piece in pieces:
+        for op in piece.sites:
+            below = [*flat.regions.get(op, ())]
+            callee = flat.callees.get(op)
+            if callee is not None and callee in flat.functions:
+                below.append(flat.functions[callee])
+            for each in below:
+                above.setdefault(each, []).append(piece)
+    waiting = [piece for piece in pieces if piece.has_group]
+    found = set(waiting)
+    for piece in waiting:
+        for each in above.get(piece, ()):
+            if each not in found:
+                found.add(each)
+                waiting.append(each)
     return found
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope.ids import problems
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_at
 from schedscope.lint.rule import Module, Rule
 
@@ -26,7 +25,7 @@ from schedscope.lint.rule import Module, Rule
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
     limit, told = module.target.id_limit, set[int]()
     # XLA reads the ids of some ops only: those first.
-    for problem in sorted(problems(module.view), key=lambda each: not each.is_read):
+    for problem in sorted(module.problems, key=lambda each: not each.is_read):
         marked, group = problem.marked, problem.marked.mark.group
         if group is not None and group not in told:
             told.add(group)

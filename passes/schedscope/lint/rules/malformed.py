@@ -20,13 +20,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedscope.annotation import GROUP_ID
-from schedscope.ids import problems
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_at
 from schedscope.lint.rule import Module, Rule
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
-    for problem in problems(module.view):
+    for problem in module.problems:
         marked = problem.marked
         if marked.mark.malformed is not None:
             yield rule.finds(

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope.aborts import ORDER, mixed_orders
+from schedscope.aborts import ORDER
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
-    for mixed in mixed_orders(module.view):
+    for mixed in module.mixed_orders:
         first, odd = mixed.keeping[0], mixed.others[0]
         said = "lacks"
         if odd.number < first.number:

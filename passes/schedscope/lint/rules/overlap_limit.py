@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope.aborts import ORDER, crowds
+from schedscope.aborts import ORDER
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
-    for crowd in crowds(module.view):
+    for crowd in module.crowds:
         first, *_, last = crowd.nodes
         yield rule.finds(
             f"group {crowd.group} keeps its order, and {len(crowd.nodes)} collectives in it would "

@@ -1,0 +1,61 @@
+"""SG106, waiting-groups."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from schedscope._mlir import ir, make_context
+from schedscope.flattening import flatten
+from schedscope.lint.diagnostic import Severity
+from schedscope.lint.rule import Module
+from schedscope.lint.rules.waiting import RULE
+from schedscope.targets import V5E
+
+from tests.lint.rules.asking import found
+from tests.lint_model.modules import add, dot, function, gather, module_of
+
+CROSSED = function(
+    gather("a", "x", 1),
+    dot("e", "x", "w", 1),
+    gather("b", "w", 2),
+    dot("g", "a", "w", 2),
+    dot("h", "b", "x", 1),
+    add("s", "e", "g"),
+    add("r", "s", "h"),
+)
+"""Group 2's matmul needs group 1's gather, and group 1's needs group 2's."""
+
+
+def test_two_groups_in_a_circle() -> None:
+    [finding] = found("SG106", CROSSED, target="tpu")
+    assert finding.severity is Severity.ERROR
+    assert finding.message == "groups 1 and 2 wait for each other"
+    assert sorted(finding.groups) == [1, 2]
+    spots = [*(related.spot for related in finding.related), finding.spot]
+    assert {1, 2} <= {spot.group for spot in spots}
+    assert finding.help == "give the part of one group that needs the other an id of its own"
+
+
+@pytest.mark.parametrize("minds", [True, False])
+def test_silent_where_the_compiler_does_not_mind(minds: bool) -> None:
+    target = replace(V5E, stuck_on_cycles=minds)
+    with make_context():
+        module = ir.Module.parse(module_of(CROSSED))
+        asked = Module(module, flatten(module), target)
+        assert len(list(RULE.check(RULE, asked))) == minds
+
+
+def test_silent_beside_a_gap_of_one_of_them() -> None:
+    """They may wait no more once the gap is gone."""
+    gap = add("s", "e", "g"), gather("k", "s", 1), add("r", "k", "h")
+    body = CROSSED.replace("\n".join([add("s", "e", "g"), add("r", "s", "h")]), "\n".join(gap))
+    assert body != CROSSED
+    assert found("SG101", body, target="tpu") != []
+    assert found("SG106", body, target="tpu") == []
+
+
+def test_silent_where_one_waits_only() -> None:
+    straight = CROSSED.replace('%h = "stablehlo.dot_general"(%b', '%h = "stablehlo.dot_general"(%a')
+    assert straight != CROSSED
+    assert found("SG106", straight, target="tpu") == []
