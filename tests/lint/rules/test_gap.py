@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from schedscope import repair_module
+from schedscope._mlir import ir, make_context
+from schedscope.lint.checker import lint_module
 from schedscope.lint.diagnostic import Severity
 
 from tests.lint.rules.asking import asked, attributed, found, path
-from tests.lint_model.modules import add, call, dot, function, gather, permute, reduce
+from tests.lint_model.modules import add, call, dot, function, gather, module_of, permute, reduce
 
 
 def test_one_op_outside() -> None:
@@ -25,7 +28,7 @@ def test_one_op_outside() -> None:
     assert finding.groups == (5,)
     assert finding.help is not None
     assert finding.help.startswith("give what comes before and what comes after ids of their own")
-    assert finding.fixable is None
+    assert finding.fixable == "schedscope fix --repair"
 
 
 def test_several_ops_outside_one_of_another_group() -> None:
@@ -73,7 +76,12 @@ def test_calls_that_span_on_purpose_are_told_to_part() -> None:
     body = function(call("a", "layer", "x", "w"), call("r", "layer", "a", "w"))
     [finding] = asked(layer, body)
     assert finding.code == "SG101"
-    assert finding.help == "the op is inlined more than once: give each use an id of its own"
+    assert finding.help is not None
+    assert finding.help.startswith("the op is inlined more than once: give each use an id of its ")
+    with make_context():
+        module = ir.Module.parse(module_of(layer, body))
+        repair_module(module)
+        assert lint_module(module) == []
 
 
 def test_told_once_where_the_target_checks_functions_and_then_what_is_inlined() -> None:

@@ -10,7 +10,8 @@ Example:
 
 What to write instead: `set_xla_metadata(_scheduling_group_id=3)` around the ops, in the function.
 
-Fix: none by scoping, which gives each such call an id of its own where it needs one.
+Fix: none by scoping, which gives each such call an id of its own where it needs one; `schedscope
+fix --repair` puts the id on the collectives and matmuls in the function. It is safe.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
                 f"the id {group} is on the call of @{callee} only, and no op in it has one",
                 spot_at(marked.op, marked.op.name, group=group),
                 groups=(group,),
-                help="use set_xla_metadata inside the function",
+                help="use set_xla_metadata inside the function; `schedscope fix --repair` tags the "
+                "collectives and matmuls in it",
+                fixable="schedscope fix --repair",
             )
 
 

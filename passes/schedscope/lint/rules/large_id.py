@@ -4,6 +4,8 @@ Why XLA refuses it: XLA:GPU reads ids with a 32-bit parse, and of 2147483648 or 
 (measured, jax 0.10.2 and 0.12.0.1); libtpu reads 64 bits, and for v5e ends the process all the
 same.
 
+On an op whose annotation the compiler drops (docs/lint.md has the table) it is a warning.
+
 Example:
 
     with set_xla_metadata(_scheduling_group_id=hash("layer0") % 2**62):

@@ -15,7 +15,8 @@ Example:
 
 What to write instead: `jax.lax.optimization_barrier` around the matmul's result.
 
-Fix: none by scoping.
+Fix: none by scoping; `schedscope fix --repair --seal` puts such barriers, and so does `--repair`
+alone for a TPU. It is safe, and costs what XLA would fuse across them.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
                 "the group, and needs another of its ops through one that is not fused",
                 spot_of(node),
                 groups=(group,),
-                help="put jax.lax.optimization_barrier around the matmul's result",
+                help="put jax.lax.optimization_barrier around the matmul's result; "
+                "`schedscope fix --repair --seal` does",
+                fixable="schedscope fix --repair --seal",
             )
 
 

@@ -5,6 +5,8 @@ id not negative ("noop" and ":I" name no group). Of anything else it says "Instr
 non-integer scheduling annotation group id", "negative" or "more than 2 scheduling annotation
 fields" (xla/service/scheduling_annotations_util.cc), and XLA:GPU of an empty one "stoi".
 
+On an op whose annotation the compiler drops (docs/lint.md has the table) it is a warning.
+
 Example:
 
     with set_xla_metadata(_scheduling_group_id="layer0"):
@@ -12,7 +14,8 @@ Example:
 
 What to write instead: an integer, `_scheduling_group_id=0`.
 
-Fix: none; only you know which group was meant.
+Fix: none, for only you know which group was meant; `schedscope fix --repair` takes the annotation
+off.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ Example:
 
 What to write instead: the attribute on all ops of the group, or on none.
 
-Fix: none by scoping.
+Fix: none by scoping; `schedscope fix --repair` sets it on all of them, or on none where XLA:GPU
+cannot keep the order. It is safe: results do not change by a bit.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
             spot_of(odd),
             [Related("unlike this one", spot_of(first))],
             groups=(mixed.group,),
-            help="set it on every op of the group, or on none",
+            help="set it on every op of the group, or on none; `schedscope fix --repair` does",
+            fixable="schedscope fix --repair",
         )
 
 
