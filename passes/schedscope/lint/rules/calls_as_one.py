@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
-from schedscope.xla_view import Node
+from schedscope.xla_view import Computation, Node
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
@@ -28,12 +28,10 @@ def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
         for group in computation.membership.members:
             if group in gapped:
                 continue
-            frames = computation.graph.frames
-            if len({frames[each] for each in computation.membership.members[group]}) == 1:
+            if len(set(_frames(computation, group))) == 1:
                 continue  # one body's own
-            members = computation.members(group)
             apart: dict[int | None, Node] = {}
-            for node in members:
+            for node in _members(computation, group):
                 apart.setdefault(module.scoped.id_of(node), node)
             if len(apart) > 1:
                 first, *others = apart.values()
@@ -46,6 +44,23 @@ def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
                     help="`schedscope fix` gives each call groups of its own; so does the hook",
                     fixable="schedscope fix",
                 )
+
+
+def _frames(computation: Computation, group: int) -> Iterator[int]:
+    """Where each member was inlined; without the work of making nodes."""
+    graph = computation.graph
+    for number in computation.membership.members[group]:
+        if number in graph.merged:
+            yield from (part.frame for part in graph.merged[number] if part.group == group)
+        else:
+            yield graph.frames[number]
+
+
+def _members(computation: Computation, group: int) -> Iterator[Node]:
+    """Collectives that XLA combines are one member, of several calls perhaps: each by itself."""
+    for number in computation.membership.members[group]:
+        parts = computation.parts(number) or [computation.node(number)]
+        yield from (part for part in parts if part.group == group)
 
 
 RULE = Rule("SG204", "calls-taken-for-one", Severity.WARNING, check, __doc__ or "")
