@@ -24,9 +24,16 @@ def waits(view: View) -> list[Wait]:
 
 
 def waits_of(view: View, computation: Computation) -> Iterator[Wait]:
+    """Told over the ops that carry an id, where these wait without what is fused to them."""
     group_of = scheduled(computation, view.target)
-    if len(set(group_of.values())) > 1:
-        yield from _Contracted(computation, group_of).waits()
+    if len(set(group_of.values())) < 2:
+        return
+    found = list(_Contracted(computation, group_of).waits())
+    if found:
+        graph = computation.graph
+        tagged = {node: group for node, group in group_of.items() if node in graph.groups}
+        plain = {frozenset(each.groups): each for each in _Contracted(computation, tagged).waits()}
+        yield from (plain.get(frozenset(each.groups), each) for each in found)
 
 
 class _Contracted:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from schedscope import repair_module, scope_module
 from schedscope._mlir import ir, make_context
@@ -40,7 +42,7 @@ def test_the_command_removes_what_it_is_said_to_remove(code: str) -> None:
             scope_module(module)
         elif command is not None:
             assert example.target in ("gpu", "v5e")
-            family = "gpu" if example.target == "gpu" else "tpu"
+            family: Literal["gpu", "tpu"] = "gpu" if example.target == "gpu" else "tpu"
             repair_module(module, family, seal="--seal" in command or None)
         assert (code in {each.code for each in lint_module(module, example.target)}) != bool(
             command

@@ -33,7 +33,11 @@ def test_two_groups_in_a_circle() -> None:
     assert finding.message == "groups 1 and 2 wait for each other"
     assert sorted(finding.groups) == [1, 2]
     spots = [*(related.spot for related in finding.related), finding.spot]
-    assert {1, 2} <= {spot.group for spot in spots}
+    assert {spot.group for spot in spots} == {1, 2}, "the additions are fused, and carry no id"
+    assert {related.message for related in finding.related} == {
+        "around the circle, in group 1",
+        "around the circle, in group 2",
+    }
     assert finding.help is not None
     assert finding.help.startswith("give the part of one group that needs the other an id of its ")
 

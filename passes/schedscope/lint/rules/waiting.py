@@ -25,6 +25,7 @@ from collections.abc import Iterator
 
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
+from schedscope.xla_view import Node
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
@@ -36,12 +37,17 @@ def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
         yield rule.finds(
             f"groups {groups} wait for each other",
             spot_of(wait.path[-1]),
-            [Related("around the circle", spot_of(node)) for node in wait.path[:-1]],
+            [Related(_role(node), spot_of(node)) for node in wait.path[:-1]],
             groups=wait.groups,
             help="give the part of one group that needs the other an id of its own; "
             "`schedscope fix --repair` does",
             fixable="schedscope fix --repair",
         )
+
+
+def _role(node: Node) -> str:
+    where = "outside the groups" if node.group is None else f"in group {node.group}"
+    return f"around the circle, {where}"
 
 
 RULE = Rule("SG106", "waiting-groups", Severity.ERROR, check, __doc__ or "")
