@@ -51,7 +51,7 @@ def tearing_call(gap: Gap, module: Module) -> Step | None:
         callee = callees.get(ops[node.number])
         if callee is not None and node.path == first.path:
             calls.add(Step(node.op, callee))
-        elif len(node.path) > depth and node.path[:depth] == first.path:
+        elif len(node.path) > depth:
             calls.add(node.path[depth])
         else:
             return None

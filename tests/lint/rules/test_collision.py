@@ -5,7 +5,7 @@ from __future__ import annotations
 from schedscope.lint.diagnostic import Severity
 
 from tests.lint.rules.asking import asked, found, path
-from tests.lint_model.modules import add, call, function, permute
+from tests.lint_model.modules import add, call, function, permute, sine
 
 LAYER = function(permute("y", "x", 0), add("r", "y", "w"), name="layer")
 OTHER = LAYER.replace("@layer", "@other")
@@ -31,6 +31,14 @@ def test_silent_where_the_calls_are_independent() -> None:
     body = body.replace("return %s", add("s", "a", "r") + "\nreturn %s")
     assert "%s = " in body
     assert found("SG102", LAYER, body) == []
+
+
+def test_silent_where_an_end_was_filled_in() -> None:
+    """Such an op has no id that scoping could change: here the sine, between two ops of group 0, of
+    which the first is combined with another group's."""
+    plain = function(sine("a", "x"), permute("b", "w", 1), add("r", "a", "b"), name="plain")
+    body = function(permute("y", "x", 0), call("s", "plain", "y", "w"), permute("r", "s", 0))
+    assert [finding.code for finding in asked(plain, body)] == ["SG101", "SG105"]
 
 
 def test_silent_where_the_gap_is_the_functions_own() -> None:

@@ -54,9 +54,13 @@ def test_silent_where_the_group_was_merged_with_another() -> None:
     """XLA refuses it, which is said by another rule."""
     body = function(gather("a", "x", 0), gather("b", "w", 1), add("r", "a", "b"))
     assert [finding.code for finding in asked(body)] == ["SG105"]
+    body = function(gather("a", "x", 0), gather("b", "w", 1), add("r", "a", "b", 1))
+    assert [finding.code for finding in asked(body)] == ["SG105"]
 
 
 def test_each_group_once() -> None:
+    inner = loop("r", "s", add("t", "c", "w", 1), result="t", turns=2)
+    assert len(found("SG201", function(add("s", "x", "w", 1), inner))) == 1
     body = function(add("s", "x", "w", 1), add("t", "s", "w", 1), add("r", "t", "w", 2))
     assert [finding.groups for finding in asked(body)] == [(1,), (2,)]
     assert [finding.groups for finding in asked(function(permute("r", "x", 0)))] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schedscope.lint.diagnostic import Severity
 
-from tests.lint.rules.asking import asked, found, path
+from tests.lint.rules.asking import asked, attributed, found, path
 from tests.lint_model.modules import add, call, dot, function, gather, permute, sine
 
 PLAIN = function(sine("a", "x"), add("r", "a", "w"), name="plain")
@@ -58,6 +58,19 @@ def test_not_where_two_calls_lie_between() -> None:
         permute("r", "t", 0),
     )
     [finding] = asked(PLAIN, body)
+    assert finding.code == "SG101"
+
+
+def test_not_where_the_group_lies_in_several_functions() -> None:
+    """It spans calls on purpose."""
+    scope = '_scheduling_group_scope = "global"'
+    last = function(attributed(permute("r", "x", 0), scope), name="last")
+    body = function(
+        attributed(permute("y", "x", 0), scope),
+        call("s", "plain", "y", "w"),
+        call("r", "last", "s", "w"),
+    )
+    [finding] = asked(PLAIN, last, body)
     assert finding.code == "SG101"
 
 

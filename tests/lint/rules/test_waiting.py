@@ -13,16 +13,20 @@ from schedscope.lint.rules.waiting import RULE
 from schedscope.targets import V5E
 
 from tests.lint.rules.asking import found
-from tests.lint_model.modules import add, dot, function, gather, module_of
+from tests.lint_model.modules import add, dot, function, gather, module_of, sine
 
 CROSSED = function(
     gather("a", "x", 1),
     dot("e", "x", "w", 1),
     gather("b", "w", 2),
-    dot("g", "a", "w", 2),
-    dot("h", "b", "x", 1),
-    add("s", "e", "g"),
-    add("r", "s", "h"),
+    dot("f", "w", "w", 2),
+    sine("i", "a"),
+    dot("g", "i", "w", 2),
+    sine("j", "b"),
+    dot("h", "j", "x", 1),
+    add("s", "e", "f"),
+    add("t", "s", "g"),
+    add("r", "t", "h"),
 )
 """Group 2's matmul needs group 1's gather, and group 1's needs group 2's."""
 
@@ -33,10 +37,15 @@ def test_two_groups_in_a_circle() -> None:
     assert finding.message == "groups 1 and 2 wait for each other"
     assert sorted(finding.groups) == [1, 2]
     spots = [*(related.spot for related in finding.related), finding.spot]
-    assert {spot.group for spot in spots} == {1, 2}, "the additions are fused, and carry no id"
+    assert {spot.op for spot in spots} == {
+        "stablehlo.all_gather",
+        "stablehlo.sine",
+        "stablehlo.dot_general",
+    }, "the additions wait too, fused to the matmuls, and are not what the user grouped"
     assert {related.message for related in finding.related} == {
         "around the circle, in group 1",
         "around the circle, in group 2",
+        "around the circle, outside the groups",
     }
     assert finding.help is not None
     assert finding.help.startswith("give the part of one group that needs the other an id of its ")
@@ -53,14 +62,14 @@ def test_silent_where_the_compiler_does_not_mind(minds: bool) -> None:
 
 def test_silent_beside_a_gap_of_one_of_them() -> None:
     """They may wait no more once the gap is gone."""
-    gap = add("s", "e", "g"), gather("k", "s", 1), add("r", "k", "h")
-    body = CROSSED.replace("\n".join([add("s", "e", "g"), add("r", "s", "h")]), "\n".join(gap))
+    gap = add("k", "t", "h"), gather("r", "k", 1)
+    body = CROSSED.replace(add("r", "t", "h"), "\n".join(gap))
     assert body != CROSSED
     assert found("SG101", body, target="tpu") != []
     assert found("SG106", body, target="tpu") == []
 
 
 def test_silent_where_one_waits_only() -> None:
-    straight = CROSSED.replace('%h = "stablehlo.dot_general"(%b', '%h = "stablehlo.dot_general"(%a')
+    straight = CROSSED.replace('%h = "stablehlo.dot_general"(%j', '%h = "stablehlo.dot_general"(%i')
     assert straight != CROSSED
     assert found("SG106", straight, target="tpu") == []
