@@ -4,11 +4,11 @@ that are no error about groups: XLA:GPU ends the process where some keep it and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from schedscope.graphs import Graph
-from schedscope.xla_view import Computation, Node, View
+from schedscope.ordering import in_a_row
+from schedscope.xla_view import Node, View
 
 ORDER = "keep_original_sequence_order_in_group"
 
@@ -23,8 +23,12 @@ class MixedOrder(NamedTuple):
 
 def crashes(view: View) -> Iterator[Node]:
     """Annotated ops at which the compiler dies."""
-    for computation in view.computations if view.target.crashes else ():
-        yield from (node for node in computation.annotated() if node.name in view.target.crashes)
+    deadly = view.target.crashes
+    for computation in view.computations if deadly else ():
+        for nodes in computation.tagged.values():
+            yield from (
+                computation.node(each) for each in nodes if computation.name(each) in deadly
+            )
 
 
 def mixed_orders(view: View) -> Iterator[MixedOrder]:
@@ -75,18 +79,5 @@ def crowds(view: View) -> Iterator[Crowd]:
                 graph.ops[each] in marks and ORDER in marks[graph.ops[each]].entries
                 for each in members
             )
-            if len(members) > 1 and all(keep) and not _in_a_row(computation, members):
+            if len(members) > 1 and all(keep) and not in_a_row(graph, members):
                 yield Crowd(group, tuple(computation.members(group)))
-
-
-def _in_a_row(computation: Computation, members: list[int]) -> bool:
-    """Whether each depends on the one before."""
-    graph = computation.graph
-    for first, second in pairwise(members):
-        reached = {first}
-        for node in range(first + 1, second + 1):
-            if any(each in reached for each in graph.operands[node]):
-                reached.add(node)
-        if second not in reached:
-            return False
-    return True

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from schedscope._mlir import ir
 from schedscope.equality import signature
 from schedscope.graphs import Graph, Part
-from schedscope.ordering import post_order
+from schedscope.ordering import in_a_row, post_order
 from schedscope.targets import Target
 
 Sets: TypeAlias = list[list[int]]
@@ -24,7 +24,7 @@ def combined(graph: Graph, target: Target) -> Graph:
     """`graph` itself where nothing is combined."""
     if not target.combines or not graph.groups:
         return graph
-    keyed = [nodes for nodes in _keyed(graph, target) if not _in_a_row(graph, nodes)]
+    keyed = [nodes for nodes in _keyed(graph, target) if not in_a_row(graph, nodes)]
     if not keyed:
         return graph
     order = post_order(graph)
@@ -57,27 +57,6 @@ def _keyed(graph: Graph, target: Target) -> list[list[int]]:
         for nodes in keyed.values()
         if len(nodes) > 1 and any(node in groups for node in nodes)
     ]
-
-
-def _in_a_row(graph: Graph, nodes: list[int]) -> bool:
-    """Whether each depends on the one before, as layer after layer does: nothing is combined."""
-    operands = graph.operands
-    last = {nodes[0]: 0}
-    """The last of them that a node depends on."""
-    following = 1
-    for node in range(nodes[0] + 1, nodes[-1] + 1):
-        latest = -1
-        for each in operands[node]:
-            if each in last and last[each] > latest:
-                latest = last[each]
-        if node == nodes[following]:
-            if latest != following - 1:
-                return False
-            last[node] = following
-            following += 1
-        elif latest >= 0:
-            last[node] = latest
-    return True
 
 
 def _key(graph: Graph, node: int) -> object:

@@ -8,6 +8,8 @@ around them by then, save where inlining has made two loops with the same body.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from schedscope import inlining
 from schedscope._mlir import ir
 from schedscope.flattening import Flat, Piece
@@ -17,13 +19,13 @@ _EXPANDING = "stablehlo.broadcast_in_dim"
 
 
 class EarlyInlining:
-    def __init__(self, flat: Flat, target: Target) -> None:
+    def __init__(self, flat: Flat, target: Target, functions: Iterable[Piece]) -> None:
+        """`functions` are all of the module, each after those that it calls."""
         self._flat = flat
         self._limit = target.small_function
         self._callers = _callers(flat)
         self._sizes: dict[str, int] = {}
-        order = _callees_first(flat, self._callers)
-        self.kept = frozenset(name for name in order if self._keeps(name))
+        self.kept = frozenset(each.function for each in functions if self._keeps(each.function))
         """The functions that are still called."""
         self.repeated = frozenset(name for name in flat.functions if self._times(name) > 1)
         """The functions whose body is there more than once."""
@@ -84,22 +86,6 @@ def _callers(flat: Flat) -> dict[str, list[str]]:
                     found.setdefault(flat.callees[op], []).append(name)
                 pending += flat.regions.get(op, ())
     return found
-
-
-def _callees_first(flat: Flat, callers: dict[str, list[str]]) -> list[str]:
-    """Every function that is there, after those that it calls."""
-    waiting = dict.fromkeys(flat.functions, 0)
-    for name, found in callers.items():
-        if name in waiting:
-            for caller in found:
-                waiting[caller] += 1
-    ready = [name for name, count in waiting.items() if not count]
-    for name in ready:
-        for caller in callers.get(name, ()):
-            waiting[caller] -= 1
-            if not waiting[caller]:
-                ready.append(caller)
-    return ready
 
 
 def _used_results(flat: Flat, op: int) -> int:

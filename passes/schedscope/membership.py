@@ -139,7 +139,7 @@ class _Filling:
     def _has_one_operand(self, node: int) -> bool:
         graph = self._graph
         op = graph.ops[node]
-        if op in graph.inliner.flat.callees and graph.inlines:
+        if op in graph.inliner.flat.callees and graph.inliner.inlines:
             return node in graph.chains
         return len(graph.operands[node]) == 1
 

@@ -1,11 +1,8 @@
-"""The order in which XLA's passes meet the ops of a computation."""
+"""The order of the nodes of a computation: in which XLA's passes meet them, and by dependence."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from schedscope.graphs import Graph
+from schedscope.graphs import Graph
 
 
 def post_order(graph: Graph) -> list[int]:
@@ -29,3 +26,24 @@ def post_order(graph: Graph) -> list[int]:
             operands = reversed(graph.operands[node])
             waiting += [each for each in operands if each >= 0 and position[each] == -1]
     return position
+
+
+def in_a_row(graph: Graph, nodes: list[int]) -> bool:
+    """Whether each of several nodes, in their order, depends on the one before."""
+    operands = graph.operands
+    last = {nodes[0]: 0}
+    """The last of them that a node depends on."""
+    following = 1
+    for node in range(nodes[0] + 1, nodes[-1] + 1):
+        latest = -1
+        for each in operands[node]:
+            if each in last and last[each] > latest:
+                latest = last[each]
+        if node == nodes[following]:
+            if latest != following - 1:
+                return False
+            last[node] = following
+            following += 1
+        elif latest >= 0:
+            last[node] = latest
+    return True

@@ -32,7 +32,9 @@ class Quiet:
         self._reaches: dict[Piece, bool] = {}
         self._results: dict[Piece, list[Result]] = {}
         self._captures: dict[int, tuple[int, ...]] = {}
-        for piece in _callees_first(flat):
+        self.order = _callees_first(flat)
+        """The functions, each after all that it calls."""
+        for piece in self.order:
             self._note(piece)
 
     def is_loud(self, piece: Piece) -> bool:

@@ -3,12 +3,10 @@ operands before users, from the results on (measured on XLA:GPU and libtpu)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from schedscope.graphs import Graph
 from schedscope.ordering import post_order
-
-if TYPE_CHECKING:
-    from schedscope.graphs import Graph
 
 Twins: TypeAlias = dict[int, list[tuple[int, int]]]
 """For a node ops that are equal to its own, and their call paths."""

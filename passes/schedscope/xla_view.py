@@ -6,7 +6,6 @@ collective is one node for each result that its arguments reach.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -14,8 +13,11 @@ from typing import NamedTuple
 from schedscope._mlir import ir
 from schedscope.combining import combined
 from schedscope.flattening import Flat, Mark, Piece, flatten
-from schedscope.graphs import Graph, Inliner, Part, Stage
+from schedscope.graphs import Graph, Part
+from schedscope.inliner import Inliner, Stage
 from schedscope.membership import Membership, settle
+from schedscope.quiet import Quiet
+from schedscope.splicing import graphs
 from schedscope.targets import Target
 
 
@@ -74,10 +76,6 @@ class Computation:
         is_member = index in self.membership.group_of
         return Node(name, op, self._path(part.frame), part.group, is_member, index)
 
-    def nodes(self) -> Iterator[Node]:
-        """All that are used, in program order."""
-        return (self.node(index) for index, used in enumerate(self.graph.used) if used)
-
     def members(self, group: int) -> list[Node]:
         return [self.node(index) for index in self.membership.members.get(group, ())]
 
@@ -93,10 +91,6 @@ class Computation:
     def name(self, index: int) -> str:
         """Of a node, as in `stablehlo.add`."""
         return self.flat.names[self.graph.ops[index]]
-
-    def annotated(self) -> list[Node]:
-        """The nodes that carry a group's id, members or not, dead or merged ones left out."""
-        return [self.node(index) for index in self.graph.groups if self.graph.used[index]]
 
     def _path(self, frame: int) -> tuple[Step, ...]:
         found: list[Step] = []
@@ -158,18 +152,18 @@ def view(module: ir.Module, target: Target) -> View:
 def view_of(flat: Flat, target: Target) -> View:
     """The same, of a module flattened before: for several targets."""
     made = View(flat, target)
-    inliner = Inliner(flat, target)
-    graphs = [combined(graph, target) for graph in inliner.graphs()]
-    for graph, membership in zip(graphs, settle(graphs, target), strict=True):
+    quiet = Quiet(flat)
+    late = [combined(graph, target) for graph in graphs(Inliner(flat, target, quiet))]
+    for graph, membership in zip(late, settle(late, target), strict=True):
         made.computations.append(Computation(flat, graph, membership))
     if target.checks_functions:
         stages: tuple[Stage, ...] = ("given", "early") if flat.callees else ("early",)
         for stage in stages:
-            bodies = list(Inliner(flat, target, stage).graphs())
+            bodies = list(graphs(Inliner(flat, target, quiet, stage)))
             for graph, membership in zip(bodies, settle(bodies, target), strict=True):
                 made.earlier.append(Computation(flat, graph, membership, stage))
         if not target.members.isdisjoint(target.awaited):
-            for graph, membership in zip(graphs, settle(graphs, target, True), strict=True):
+            for graph, membership in zip(late, settle(late, target, True), strict=True):
                 made.scheduled.append(Computation(flat, graph, membership))
     return made
 

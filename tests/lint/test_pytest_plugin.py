@@ -104,7 +104,8 @@ def test_raises_itself(schedscope_lint):
         "test_unwatched": "PASSED",
         "test_raises_itself": "FAILED",
     }
-    assert report.count("error[SG101]: group 5 has a gap") == 2
+    failures = report.partition("short test summary")[0]  # in CI, the summary is not cut
+    assert failures.count("error[SG101]: group 5 has a gap") == 2
     if VERSION >= (0, 9):  # before, jax named the line that called the mapped function
         assert "| return exchange(exchange(x) + x)" in report
     assert "of its own" in report

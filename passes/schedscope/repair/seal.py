@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from schedscope._mlir import Value, block_of, ir
-from schedscope.graphs import BARRIER
 from schedscope.late_fusion import torn
 from schedscope.repair.links import KINDS
+from schedscope.splicing import BARRIER
 from schedscope.xla_view import Computation, View
 
 
