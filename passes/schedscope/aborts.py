@@ -3,12 +3,13 @@ that are no error about groups: XLA:GPU ends the process where some keep it and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from schedscope.flattening import Mark
 from schedscope.graphs import Graph
 from schedscope.ordering import in_a_row
-from schedscope.xla_view import Node, View
+from schedscope.xla_view import Computation, Node, View
 
 ORDER = "keep_original_sequence_order_in_group"
 
@@ -19,6 +20,8 @@ class MixedOrder(NamedTuple):
     group: int
     keeping: tuple[Node, ...]
     others: tuple[Node, ...]
+    aborts: bool
+    """False where it is sure that XLA meets one of the others first, and orders nothing."""
 
 
 def crashes(view: View) -> Iterator[Node]:
@@ -32,30 +35,36 @@ def crashes(view: View) -> Iterator[Node]:
 
 
 def mixed_orders(view: View) -> Iterator[MixedOrder]:
-    """Groups whose members differ in what they say of their order."""
+    """Groups whose members differ in what they say of their order. XLA takes the word of the one
+    that it meets first, and ends the process at one that does not keep it when that one does
+    (measured, 0.12.0.1); which of two independent ones it meets first is its choice."""
     if not view.target.aborts_on_mixed_order:
         return
     marks = view.flat.marks
     for computation in view.computations:
         graph = computation.graph
         for group, members in computation.membership.members.items():
-            pairs = [
-                (node, part, op in marks and ORDER in marks[op].entries)
-                for node in members
-                for part, op in enumerate(_ops(graph, node))
-            ]
-            if len({keeps for _, _, keeps in pairs}) > 1:
-                keeping: list[Node] = []
-                others: list[Node] = []
-                for node, part, keeps in pairs:
-                    parts = computation.parts(node) or [computation.node(node)]
-                    (keeping if keeps else others).append(parts[part])
-                yield MixedOrder(group, tuple(keeping), tuple(others))
+            keeping = [node for node in members if _keeps(graph, node, marks)]
+            if 0 < len(keeping) < len(members):
+                others = [node for node in members if node not in keeping]
+                yield MixedOrder(
+                    group,
+                    _parts(computation, keeping),
+                    _parts(computation, others),
+                    members != others + keeping or not in_a_row(graph, members),
+                )
 
 
-def _ops(graph: Graph, node: int) -> list[int]:
-    """The op that a node is, or those that were made one."""
-    return [part.op for part in graph.merged.get(node, ())] or [graph.ops[node]]
+def _keeps(graph: Graph, node: int, marks: Mapping[int, Mark]) -> bool:
+    """Of collectives made one, any is enough (measured)."""
+    ops = [part.op for part in graph.merged.get(node, ())] or [graph.ops[node]]
+    return any(op in marks and ORDER in marks[op].entries for op in ops)
+
+
+def _parts(computation: Computation, nodes: list[int]) -> tuple[Node, ...]:
+    return tuple(
+        part for node in nodes for part in computation.parts(node) or [computation.node(node)]
+    )
 
 
 class Crowd(NamedTuple):

@@ -45,18 +45,15 @@ def combined(graph: Graph, target: Target) -> Graph:
 
 
 def _keyed(graph: Graph, target: Target) -> list[list[int]]:
-    """Collectives of one key, where there are several and a group is among them."""
-    names = graph.inliner.flat.names
+    """Collectives of one key, where there are several."""
+    names, groups = graph.inliner.flat.names, graph.groups
+    always, alone = target.combines, target.combines_ungrouped
     keyed: dict[object, list[int]] = {}
     for node, op in enumerate(graph.ops):
-        if names[op] in target.combines and graph.used[node]:
+        name = names[op]
+        if (name in always or (name in alone and node not in groups)) and graph.used[node]:
             keyed.setdefault(_key(graph, node), []).append(node)
-    groups = graph.groups
-    return [
-        nodes
-        for nodes in keyed.values()
-        if len(nodes) > 1 and any(node in groups for node in nodes)
-    ]
+    return [nodes for nodes in keyed.values() if len(nodes) > 1]
 
 
 def _key(graph: Graph, node: int) -> object:
@@ -126,7 +123,7 @@ def _contracted(graph: Graph, sets: Sets) -> Graph | None:
     order = _sorted(graph, home)
     if order is None:
         return None
-    made = Graph(graph.piece, graph.inliner, graph.frame)
+    made = Graph(graph.piece, graph.inliner, graph.frame, apart=graph)
     renamed: dict[int, int] = {}
 
     def new(node: int) -> int:

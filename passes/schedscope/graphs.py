@@ -45,6 +45,8 @@ class Graph:
     merged: dict[int, list[Part]] = field(default_factory=dict)
     """The nodes that are several collectives made one, and which; each result is taken out of
     such a node by an op of its own."""
+    apart: Graph | None = None
+    """What it was before collectives were made one; None where none were."""
 
 
 def is_constant(operand: int) -> bool:

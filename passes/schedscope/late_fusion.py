@@ -21,7 +21,7 @@ _ELEMENTWISE = frozenset(
         "multiply", "negate", "select", "sine", "subtract", "tanh",
     )
 )  # fmt: skip
-_FUSIBLE = _ELEMENTWISE | {
+FUSIBLE = _ELEMENTWISE | {
     f"stablehlo.{name}"
     for name in (
         "broadcast_in_dim",
@@ -137,7 +137,7 @@ def _torn(computation: Computation, group_of: dict[int, int]) -> Iterator[tuple[
         if far & mine and group_of[node] not in told:
             told.add(group_of[node])
             yield group_of[node], computation.node(node)
-        if node in fused or names[graph.ops[node]] not in _FUSIBLE:
+        if node in fused or names[graph.ops[node]] not in FUSIBLE:
             near, far = 0, near | far
         if near & ~mine:
             soft[node] = near & ~mine

@@ -41,7 +41,9 @@ class Target:
     """Whether elementwise ops are fused before gaps are sought: a fusion of one operand counts as
     one op of one operand."""
     combines: frozenset[str]
-    """Collectives that are merged across groups before the check."""
+    """Collectives that are merged, across groups too, before the check."""
+    combines_ungrouped: frozenset[str]
+    """Collectives of which only those in no group are merged."""
     combined_bytes: int
     """How much may be merged into one."""
     copies: frozenset[str]
@@ -80,7 +82,8 @@ GPU = Target(
     small_function=0,
     fills=True,
     fuses_before_check=True,
-    combines=_ops(*_REDUCING, "collective_permute"),
+    combines=_ops("all_gather", "collective_permute", "reduce_scatter"),
+    combines_ungrouped=_ops("all_reduce"),
     combined_bytes=30 * 1024 * 1024 + 7,
     copies=_ops("all_reduce"),
     stuck_on_cycles=True,
@@ -104,6 +107,7 @@ V5E = Target(
     fills=True,
     fuses_before_check=False,
     combines=frozenset(),
+    combines_ungrouped=frozenset(),
     combined_bytes=0,
     copies=frozenset(),
     stuck_on_cycles=True,

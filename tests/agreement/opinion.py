@@ -44,7 +44,9 @@ def opinion(source: str | bytes, target: Target) -> Opinion:
         gapped = {gap.group for gap in gap_search.gaps(seen)}
         if gapped:
             found["gap"] = tuple(sorted(gapped))
-        if any(aborts.mixed_orders(seen)) or any(problem.aborts for problem in read):
+        if any(each.aborts for each in aborts.mixed_orders(seen)) or any(
+            problem.aborts for problem in read
+        ):
             found.setdefault("abort", ())
         if any(aborts.crowds(seen)):
             found["overlap"] = ()

@@ -53,23 +53,31 @@ def test_an_all_to_all_kills_an_older_xla() -> None:
             assert len(list(aborts.crashes(view))) == count
 
 
+def ordered(op: str) -> str:
+    kept = "keep_original_sequence_order_in_group = true, "
+    return op.replace("_scheduling", kept + "_scheduling")
+
+
+def aborting(*body: str) -> list[bool]:
+    """Of groups whose members differ in their order, whether XLA is said to end."""
+    with seen("gpu", function(*body)) as view:
+        return [each.aborts for each in aborts.mixed_orders(view)]
+
+
 def test_members_that_differ_in_their_order() -> None:
-    kept = "keep_original_sequence_order_in_group = true, "
-    first = permute("y", "x", 0).replace("_scheduling", kept + "_scheduling")
-    for second, found in ((permute("r", "y", 0), 1), (first.replace("%y", "%r"), 0)):
-        with seen("gpu", function(first, second)) as view:
-            assert len(list(aborts.mixed_orders(view))) == found
+    first, second = permute("y", "x", 0), permute("r", "y", 0)
+    assert aborting(ordered(first), second) == [True]
+    assert aborting(first, ordered(second)) == [False]
+    assert aborting(ordered(first), ordered(second)) == aborting(first, second) == []
+    between = ordered(permute("s", "y", 0))
+    assert aborting(first, between, permute("r", "s", 0)) == [True]
 
 
-def test_collectives_made_one_differ_in_their_order() -> None:
-    kept = "keep_original_sequence_order_in_group = true, "
-    first = permute("y", "x", 0).replace("_scheduling", kept + "_scheduling")
-    alone = permute("z", "x", 0)
-    with seen("gpu", function(first, permute("z", "w", 0), add("r", "y", "z"))) as view:
-        [mixed] = aborts.mixed_orders(view)
-        assert [len(mixed.keeping), len(mixed.others)] == [1, 1]
-    with seen("gpu", function(alone, permute("y", "w", 0), add("r", "y", "z"))) as view:
-        assert list(aborts.mixed_orders(view)) == []
+def test_collectives_made_one_are_one_in_their_order() -> None:
+    first, alike = permute("y", "x", 0), permute("z", "w", 0)
+    assert aborting(ordered(first), alike, add("r", "y", "z")) == []
+    other = gather("g", "x", 0)
+    assert aborting(ordered(first), alike, other, add("s", "y", "z"), add("r", "s", "g")) == [True]
 
 
 def test_a_dot_fused_with_what_waits_for_its_group() -> None:

@@ -15,8 +15,18 @@ def is_collision(gap: Gap, module: Module) -> bool:
 
 
 def steps(gap: Gap) -> list[Related]:
-    """The path, from the first member to the last but one."""
-    return [Related(_role(node, gap), spot_of(node)) for node in gap.path[:-1]]
+    """The path, from the first member to the last but one. Of collectives outside the group that
+    XLA makes one, all: the path enters by one and leaves by another."""
+    found: list[Related] = []
+    for node in gap.path[:-1]:
+        parts = gap.computation.parts(node.number) if _is_passed(node, gap) else []
+        role = _role(node, gap) + (", one of several that XLA combines" if parts else "")
+        found += [Related(role, spot_of(each)) for each in parts or [node]]
+    return found
+
+
+def _is_passed(node: Node, gap: Gap) -> bool:
+    return node.group != gap.group and node.number != gap.path[0].number
 
 
 def path_in_words(gap: Gap) -> str:

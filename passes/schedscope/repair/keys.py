@@ -12,8 +12,8 @@ from schedscope.xla_view import Node, View
 
 
 def part_collectives(view: View) -> int:
-    """Gives each of them a key of its own, of several groups or of one that has a gap through
-    them; returns how many. Needs a current context."""
+    """Gives each of them a key of its own, of several groups or on a gap's path; returns how many.
+    Needs a current context."""
     taken = {
         mark.combiner_key for mark in view.flat.marks.values() if mark.combiner_key is not None
     }

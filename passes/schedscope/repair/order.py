@@ -17,7 +17,7 @@ def agree(view: View) -> Iterator[int]:
     """Where some members are to keep their order, all are, and where XLA cannot do that, none.
     Yields each group whose ops are changed. Needs a current context."""
     changed: dict[int, None] = {}
-    for mixed in mixed_orders(view):
+    for mixed in (each for each in mixed_orders(view) if each.aborts):
         keeping = _entries(mixed.keeping[0].op)[ORDER]
         for node in mixed.others:
             _write(node.op, {**_entries(node.op), ORDER: keeping})

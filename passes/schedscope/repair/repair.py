@@ -164,6 +164,9 @@ class _Repair:
             self._held.update(dict.fromkeys(held))
             self._changed = True
             view = view_of(flatten(self._module), self._compiler)
+        keys = self._part_collectives(view)
+        if keys:
+            view = view_of(flatten(self._module), self._compiler)
         fates, trimmed, knotted, view = _parted(view)
         self._fates = composed(self._fates, fates)
         self._losses += trimmed
@@ -174,11 +177,15 @@ class _Repair:
             view = view_of(flatten(self._module), self._compiler)
         ordered = tuple(agree(view))
         self._ordered.update(dict.fromkeys(ordered))
-        keys = part_collectives(view) if self._compiler.combines else 0
-        self._keys += keys
+        keys += self._part_collectives(view)
         sealed = self._put_barriers(view, fates, knotted)
         self._changed |= bool(clones or parted or ordered or keys or sealed)
         return again or bool(sealed)
+
+    def _part_collectives(self, view: View) -> int:
+        keys = part_collectives(view) if self._compiler.combines else 0
+        self._keys += keys
+        return keys
 
     def _scope(self) -> bool:
         """Keys for the groups that are new; whether it gave ids."""
@@ -193,10 +200,13 @@ class _Repair:
     def _put_barriers(
         self, view: View, fates: tuple[Fate, ...], knotted: set[int]
     ) -> tuple[int, ...]:
-        if self._seal is False or (self._seal is None and view.target.family == "gpu"):
+        if self._seal is False:
             return ()
-        parted = {each for fate in fates if fate.kind == "split" for each in fate.ids}
-        sealed = seal_groups(view, None if self._seal else parted | knotted)
+        parted: set[int] = set()
+        if view.target.family == "tpu":
+            parted = {each for fate in fates if fate.kind == "split" for each in fate.ids}
+            parted |= knotted
+        sealed = seal_groups(view, None if self._seal else parted)
         if sealed:
             mark_spanning(flatten(self._module), sealed)
             self._sealed.update(dict.fromkeys(sealed))

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from schedscope._mlir import Value, block_of, ir
 from schedscope.late_fusion import torn
 from schedscope.repair.links import KINDS
+from schedscope.sibling_fusion import joins
 from schedscope.splicing import BARRIER
 from schedscope.xla_view import Computation, View
 
@@ -19,7 +20,7 @@ from schedscope.xla_view import Computation, View
 def seal_groups(view: View, groups: Collection[int] | None) -> tuple[int, ...]:
     """Seals `groups` and those at risk, or every group where it is None; returns those that have
     new barriers. Needs a current context."""
-    chosen = None if groups is None else {*groups, *(group for group, _ in torn(view))}
+    chosen = None if groups is None else {*groups, *_at_risk(view)}
     sealed: dict[int, None] = {}
     met: set[tuple[int, ir.Block]] = set()
     for computation in view.computations:
@@ -32,6 +33,11 @@ def seal_groups(view: View, groups: Collection[int] | None) -> tuple[int, ...]:
                         if _Sealing(block, units).run():
                             sealed.setdefault(group)
     return tuple(sealed)
+
+
+def _at_risk(view: View) -> Iterator[int]:
+    yield from (group for group, _ in torn(view))
+    yield from (join.group for join in joins(view))
 
 
 def _places(computation: Computation, tagged: list[int]) -> Iterator[list[ir.Operation]]:

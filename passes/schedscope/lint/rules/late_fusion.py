@@ -1,10 +1,11 @@
-"""A matmul of the group will be fused with an op that waits on something outside the group, which
-in turn waits on the group.
+"""XLA will fuse an op of the group, or an op before it, with an op that waits for the group.
 
-Why XLA may refuse it: on XLA:TPU v5e the fusion takes the annotation of the matmul, and so the
-group waits on itself: "failed to find a node to schedule"; a fusion of two groups' results it
-refuses as "a fusion with multiple annotations". What is fused is XLA's choice, which the module
-does not show: of 31 programs that this rule spoke of, XLA refused 26 (measured, v5e).
+Why XLA may refuse it: on XLA:TPU v5e the fusion takes the annotation of a matmul, and so the group
+waits on itself: "failed to find a node to schedule"; a fusion of two groups' results it refuses as
+"a fusion with multiple annotations". XLA:GPU makes one op of two elementwise ops, or two matmuls,
+that share an operand; where one leads to an op of the group and the other waits for another op of
+it, the group has a gap. What is fused is XLA's choice, which the module does not show: of 31
+programs that this rule spoke of, XLA refused 26 (measured, v5e).
 
 Example:
 
@@ -13,10 +14,11 @@ Example:
         z = x @ w
     out = z + jnp.sort(y)               # fused with the matmul, and waits on the gather
 
-What to write instead: `jax.lax.optimization_barrier` around the matmul's result.
+What to write instead: `jax.lax.optimization_barrier` around the matmul's result, or around what
+enters the group.
 
-Fix: none by scoping; `schedscope fix --repair --seal` puts such barriers, and so does `--repair`
-alone for a TPU. It is safe, and costs what XLA would fuse across them.
+Fix: none by scoping; `schedscope fix --repair` puts such barriers. It is safe, and costs what XLA
+would fuse across them.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedscope.late_fusion import torn
-from schedscope.lint.diagnostic import Diagnostic, Severity, spot_of
+from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
+from schedscope.sibling_fusion import joins
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
@@ -40,8 +43,21 @@ def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
                 spot_of(node),
                 groups=(group,),
                 help="put jax.lax.optimization_barrier around the matmul's result; "
-                "`schedscope fix --repair --seal` does",
-                fixable="schedscope fix --repair --seal",
+                "`schedscope fix --repair` does",
+                fixable="schedscope fix --repair",
+            )
+    for join in joins(module.view):
+        if join.group not in told:
+            told.add(join.group)
+            yield rule.finds(
+                f"group {join.group} may get a gap: this op waits for the group, and is likely to "
+                "become one op with another, which leads to the group",
+                spot_of(join.waiting),
+                [Related("with this one, which shares an operand", spot_of(join.leading))],
+                groups=(join.group,),
+                help="put jax.lax.optimization_barrier around what enters the group; "
+                "`schedscope fix --repair` does",
+                fixable="schedscope fix --repair",
             )
 
 

@@ -3,14 +3,14 @@ makes them one.
 
 Why XLA refuses it: the combiner looks at no group. It joins the ids of what it takes to one text,
 "0,1", which is then read as one id: "Instruction has a non-integer scheduling annotation group
-id". Seen on XLA:GPU of jax 0.10.2 and 0.12.0.1.
+id". Seen on XLA:GPU of jax 0.10.2 and 0.12.0.1, for all but all-reduces.
 
-Example: two small exchanges, each in a group of its own.
+Example: two small gathers, each in a group of its own.
 
     with set_xla_metadata(_scheduling_group_id=0):
-        a, b = jax.lax.psum(x, "i"), x @ w
+        a, b = jax.lax.all_gather(x, "i"), x @ w
     with set_xla_metadata(_scheduling_group_id=1):
-        c, d = jax.lax.psum(y, "i"), y @ w
+        c, d = jax.lax.all_gather(y, "i"), y @ w
 
 What to write instead: a frontend attribute `combiner_key`, another one for each group:
 `set_xla_metadata(_scheduling_group_id=0, combiner_key="0")`.
