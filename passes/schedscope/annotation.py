@@ -96,6 +96,22 @@ def read(attribute: ir.Attribute) -> Frontend:
     return Frontend(attribute, entries, annotation, scope is not None, key)
 
 
+def entries_on(op: ir.Operation) -> dict[str, ir.Attribute]:
+    """The frontend attributes of an op; empty where it has none, or what is no dictionary."""
+    if FRONTEND_ATTRIBUTES not in op.attributes:
+        return {}
+    found = op.attributes[FRONTEND_ATTRIBUTES]
+    return entries_of(found) if isinstance(found, ir.DictAttr) else {}
+
+
+def write_entries(op: ir.Operation, entries: dict[str, ir.Attribute]) -> None:
+    """Makes `entries` the frontend attributes of an op. Needs a current context."""
+    if entries:
+        op.attributes[FRONTEND_ATTRIBUTES] = ir.DictAttr.get(entries)
+    elif FRONTEND_ATTRIBUTES in op.attributes:
+        del op.attributes[FRONTEND_ATTRIBUTES]
+
+
 def _string(entries: dict[str, ir.Attribute], name: str) -> str | None:
     value = entries.get(name)
     if value is None:

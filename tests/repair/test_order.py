@@ -23,6 +23,13 @@ def test_none_keeps_it_where_xla_cannot() -> None:
         assert ORDER not in str(module)
 
 
+def test_where_xla_meets_one_that_does_not_first_nothing_is_done() -> None:
+    body = function(permute("y", "x", 0), in_order(gather("r", "y", 0)))
+    with mended("gpu", body) as (report, module):
+        assert report.ordered == ()
+        assert str(module).count(ORDER) == 1
+
+
 def test_on_tpu_it_does_not_matter() -> None:
     body = function(in_order(permute("y", "x", 0)), gather("r", "y", 0))
     with mended("tpu", body) as (report, _):

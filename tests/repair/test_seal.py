@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.lint_model.modules import add, call, dot, function, gather, sine
+from tests.lint_model.test_siblings import DOTS, FUSED, USED
 from tests.repair.modules import mended, names
 
 GROUP = (gather("a", "x", 0), dot("b", "x", "w", 0))
@@ -63,3 +64,13 @@ def test_by_default_only_where_a_group_is_at_risk() -> None:
         assert report.sealed == (0,)
     with mended("gpu", risky, seal=None) as (report, _):
         assert report.sealed == ()
+
+
+def test_on_gpu_only_where_two_ops_are_likely_to_be_made_one() -> None:
+    for body in (FUSED, USED, DOTS):
+        with mended("gpu", body, seal=None) as (report, module):
+            assert report.sealed == (0,)
+            assert [fate.kind for fate in report.fates] == ["whole"]
+            assert "optimization_barrier" in names(module)
+        with mended("gpu", body, seal=False) as (report, _):
+            assert not report.changed

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope._mlir import entries_of, ir
-from schedscope.annotation import COMBINER_KEY, FRONTEND_ATTRIBUTES
+from schedscope._mlir import ir
+from schedscope.annotation import COMBINER_KEY, entries_on, write_entries
 from schedscope.gap_search import gaps
 from schedscope.xla_view import Node, View
 
@@ -21,19 +21,14 @@ def part_collectives(view: View) -> int:
     for node in _merged(view):
         if node.op in written:
             continue
-        attributes = node.op.attributes
-        entries: dict[str, ir.Attribute] = {}
-        if FRONTEND_ATTRIBUTES in attributes:
-            entries = entries_of(ir.DictAttr(attributes[FRONTEND_ATTRIBUTES]))
+        entries = entries_on(node.op)
         own = ir.StringAttr(entries[COMBINER_KEY]).value if COMBINER_KEY in entries else "apart"
         number = 0
         while f"{own}.{number}" in taken:
             number += 1
         key = written[node.op] = f"{own}.{number}"
         taken.add(key)
-        attributes[FRONTEND_ATTRIBUTES] = ir.DictAttr.get(
-            {**entries, COMBINER_KEY: ir.StringAttr.get(key)}
-        )
+        write_entries(node.op, {**entries, COMBINER_KEY: ir.StringAttr.get(key)})
     return len(written)
 
 

@@ -20,20 +20,13 @@ class Marks:
         self._before = dict(flat.marks)
         used = [mark.group for mark in flat.marks.values() if mark.group is not None]
         self._next = max(used, default=-1) + 1
-        self.origin: dict[int, int] = {}
-        """For each new id the one it came from."""
         self.knotted: set[int] = set()
         """Groups that waited for others."""
 
-    def fresh(self, group: int) -> int:
-        """A new id for a part of `group`."""
-        new = self._next
+    def fresh(self) -> int:
+        """An id that is not used."""
         self._next += 1
-        self.origin[new] = self.original(group)
-        return new
-
-    def original(self, group: int) -> int:
-        return self.origin.get(group, group)
+        return self._next - 1
 
     def give(self, op: int, group: int | None) -> None:
         """Gives an op another id, or none. An op that has its call's gets one of its own."""

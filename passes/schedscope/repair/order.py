@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope._mlir import entries_of, ir
 from schedscope.aborts import ORDER, crowds, mixed_orders
-from schedscope.annotation import FRONTEND_ATTRIBUTES
+from schedscope.annotation import entries_on, write_entries
 from schedscope.flattening import flatten
 from schedscope.xla_view import View, view_of
 
@@ -18,24 +17,16 @@ def agree(view: View) -> Iterator[int]:
     Yields each group whose ops are changed. Needs a current context."""
     changed: dict[int, None] = {}
     for mixed in (each for each in mixed_orders(view) if each.aborts):
-        keeping = _entries(mixed.keeping[0].op)[ORDER]
+        keeping = entries_on(mixed.keeping[0].op)[ORDER]
         for node in mixed.others:
-            _write(node.op, {**_entries(node.op), ORDER: keeping})
+            write_entries(node.op, {**entries_on(node.op), ORDER: keeping})
         changed.setdefault(mixed.group)
     if changed:
         view = view_of(flatten(view.flat.module), view.target)
     for crowd in crowds(view):
         for node in crowd.nodes:
-            entries = _entries(node.op)
+            entries = entries_on(node.op)
             entries.pop(ORDER, None)
-            _write(node.op, entries)
+            write_entries(node.op, entries)
         changed.setdefault(crowd.group)
     yield from changed
-
-
-def _entries(op: ir.Operation) -> dict[str, ir.Attribute]:
-    return entries_of(ir.DictAttr(op.attributes[FRONTEND_ATTRIBUTES]))
-
-
-def _write(op: ir.Operation, entries: dict[str, ir.Attribute]) -> None:
-    op.attributes[FRONTEND_ATTRIBUTES] = ir.DictAttr.get(entries)

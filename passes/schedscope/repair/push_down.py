@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope._mlir import clone_after, entries_of, ir
-from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID
-from schedscope.callgraph import CALLS, SYMBOL
+from schedscope._mlir import ir
+from schedscope.annotation import GROUP_ID, entries_on, write_entries
+from schedscope.callgraph import CALLS
 from schedscope.flattening import Flat, Piece
+from schedscope.repair.cloning import Cloning, redirect
 from schedscope.repair.links import KINDS
 
 
@@ -29,7 +30,7 @@ class _Plan:
         self._flat = flat
         self._holds: dict[str, bool] = {}
         self._made: dict[tuple[str, ir.Attribute], str] = {}
-        self._names = set(flat.functions)
+        self._cloning = Cloning(flat.module)
 
     def holds_group(self, name: str) -> bool:
         """Whether an op in a function, or below it, carries an id."""
@@ -54,14 +55,10 @@ class _Plan:
         """Makes `call` one of a function whose ops carry `text`."""
         known = self._made.get((callee, text))
         if known is None:
-            known = self._made[callee, text] = self._fresh(callee)
-            function = self._function(callee)
-            clone = clone_after(function, function)
-            clone.attributes[SYMBOL] = ir.StringAttr.get(known)
-            clone.attributes["sym_visibility"] = ir.StringAttr.get("private")
+            known = self._made[callee, text] = self._cloning.clone(callee)
             yield known
-            yield from self._tag(clone, text)
-        call.attributes[CALLS[call.name]] = ir.FlatSymbolRefAttr.get(known)
+            yield from self._tag(self._cloning.function(known), text)
+        redirect(call, known)
 
     def _tag(self, function: ir.Operation, text: ir.Attribute) -> Iterator[str]:
         for op in _straight(function):
@@ -70,20 +67,6 @@ class _Plan:
             if op.name in CALLS:
                 callee = ir.FlatSymbolRefAttr(op.attributes[CALLS[op.name]]).value
                 yield from self.give(op, callee, text)
-
-    def _function(self, name: str) -> ir.Operation:
-        for view in self._flat.module.body.operations:
-            op = view.operation
-            if op.name == "func.func" and ir.StringAttr(op.attributes[SYMBOL]).value == name:
-                return op
-        raise AssertionError(f"no function @{name}")
-
-    def _fresh(self, name: str) -> str:
-        number = 0
-        while f"{name}_{number}" in self._names:
-            number += 1
-        self._names.add(f"{name}_{number}")
-        return f"{name}_{number}"
 
 
 def _straight(op: ir.Operation) -> Iterator[ir.Operation]:
@@ -98,8 +81,6 @@ def _straight(op: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def _mark(op: ir.Operation, text: ir.Attribute) -> None:
-    present: dict[str, ir.Attribute] = {}
-    if FRONTEND_ATTRIBUTES in op.attributes:
-        present = entries_of(ir.DictAttr(op.attributes[FRONTEND_ATTRIBUTES]))
+    present = entries_on(op)
     if GROUP_ID not in present:
-        op.attributes[FRONTEND_ATTRIBUTES] = ir.DictAttr.get({**present, GROUP_ID: text})
+        write_entries(op, {**present, GROUP_ID: text})

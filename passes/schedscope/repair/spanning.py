@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from schedscope._mlir import ir
-from schedscope.annotation import FRONTEND_ATTRIBUTES, SCOPE
+from schedscope.annotation import SCOPE, write_entries
 from schedscope.flattening import Flat, Mark, Piece
 
 
@@ -44,8 +44,7 @@ def mark_spanning(flat: Flat, ids: Collection[int]) -> None:
     spans = spanning(flat, ids)
     for op, mark in flat.marks.items():
         if mark.group in spans and SCOPE not in mark.entries:
-            entries = {**mark.entries, SCOPE: ir.StringAttr.get("global")}
-            flat.ops[op].attributes[FRONTEND_ATTRIBUTES] = ir.DictAttr.get(entries)
+            write_entries(flat.ops[op], {**mark.entries, SCOPE: ir.StringAttr.get("global")})
 
 
 def _group(marks: dict[int, Mark], op: int) -> int | None:

@@ -50,7 +50,7 @@ def _assign(
     for part in sorted(parts, key=lambda part: part & -part):
         first, *_ = bits(part)
         group = known.groups[first]
-        new = group if group not in taken else marks.fresh(group)
+        new = group if group not in taken else marks.fresh()
         taken.add(group)
         given.update((known.ops[atom], new) for atom in bits(part))
     given.update(_followers(computation, groups, given))

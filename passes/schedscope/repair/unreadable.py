@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from schedscope import annotation
 from schedscope._mlir import ADVANCE, PRE_ORDER, entries_of, ir
-from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID, SCOPE
+from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID, SCOPE, entries_on, write_entries
 from schedscope.flattening import flatten
 from schedscope.locations import frames
 from schedscope.repair.report import Loss
@@ -72,14 +72,5 @@ def place(op: ir.Operation) -> str | None:
 
 def remove(op: ir.Operation) -> None:
     """Takes the annotation from an op."""
-    present = op.attributes[FRONTEND_ATTRIBUTES]
-    if not isinstance(present, ir.DictAttr):
-        del op.attributes[FRONTEND_ATTRIBUTES]
-        return
-    entries = {
-        name: each for name, each in entries_of(present).items() if name not in (GROUP_ID, SCOPE)
-    }
-    if entries:
-        op.attributes[FRONTEND_ATTRIBUTES] = ir.DictAttr.get(entries)
-    else:
-        del op.attributes[FRONTEND_ATTRIBUTES]
+    entries = entries_on(op)
+    write_entries(op, {name: entries[name] for name in entries if name not in (GROUP_ID, SCOPE)})

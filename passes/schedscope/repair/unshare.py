@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope._mlir import clone_after, ir
-from schedscope.callgraph import CALLS, SYMBOL
+from schedscope._mlir import ir
+from schedscope.repair.cloning import Cloning, redirect
 from schedscope.repair.faults import faults
 from schedscope.repair.links import links
 from schedscope.xla_view import Computation, Step, View
 
 
-def unshare(view: View, waiting: bool) -> dict[str, list[str]]:
-    """Clones one level of them; for each function the names of its clones. What comes out may need
-    it again. Needs a current context."""
+def unshare(view: View, waiting: bool) -> bool:
+    """Clones one level of them; whether there were any. What comes out may need it again. Needs a
+    current context."""
     calls: dict[ir.Operation, str] = {}
     for computation, groups in faults(view, waiting):
         known = links(computation, groups)
@@ -24,7 +24,10 @@ def unshare(view: View, waiting: bool) -> dict[str, list[str]]:
                 step = _shared(first, path)
                 if step is not None and step.callee is not None:
                     calls.setdefault(step.op, step.callee)
-    return _cloned(view, calls)
+    cloning = Cloning(view.flat.module)
+    for call, callee in calls.items():
+        redirect(call, cloning.clone(callee))
+    return bool(calls)
 
 
 def _instances(
@@ -49,25 +52,3 @@ def _shared(first: tuple[Step, ...], path: tuple[Step, ...]) -> Step | None:
         if any(other.callee == step.callee and other.op != step.op for other in first):
             return step
     return None
-
-
-def _cloned(view: View, calls: dict[ir.Operation, str]) -> dict[str, list[str]]:
-    names = set(view.flat.functions)
-    made: dict[str, list[str]] = {}
-    functions = {
-        ir.StringAttr(each.operation.attributes[SYMBOL]).value: each.operation
-        for each in view.flat.module.body.operations
-        if each.operation.name == "func.func"
-    }
-    for call, callee in calls.items():
-        number = 0
-        while f"{callee}_{number}" in names:
-            number += 1
-        name = f"{callee}_{number}"
-        names.add(name)
-        clone = clone_after(functions[callee], functions[callee])
-        clone.attributes[SYMBOL] = ir.StringAttr.get(name)
-        clone.attributes["sym_visibility"] = ir.StringAttr.get("private")
-        call.attributes[CALLS[call.name]] = ir.FlatSymbolRefAttr.get(name)
-        made.setdefault(callee, []).append(name)
-    return made

@@ -9,6 +9,7 @@ from schedscope.lint.diagnostic import Severity
 
 from tests.lint.rules.asking import asked, attributed, found, path
 from tests.lint_model.modules import add, call, dot, function, gather, module_of, permute, reduce
+from tests.lint_model.test_siblings import REDUCED
 
 
 def test_one_op_outside() -> None:
@@ -49,6 +50,16 @@ def test_the_copy_that_xla_makes() -> None:
     [finding] = found("SG101", body)
     assert path(finding) == ["all_reduce", "copy", "all_reduce"]
     assert finding.related[1].message.startswith("through the copy that XLA makes of the operand")
+
+
+def test_collectives_outside_that_xla_combines_are_all_named() -> None:
+    [finding] = found("SG101", REDUCED)
+    assert [related.message for related in finding.related] == [
+        "from here, in group 0",
+        "through this, outside the group, one of several that XLA combines",
+        "through this, outside the group, one of several that XLA combines",
+    ]
+    assert path(finding) == ["all_reduce", "all_reduce", "all_reduce", "collective_permute"]
 
 
 def test_silent_where_nothing_leads_back() -> None:

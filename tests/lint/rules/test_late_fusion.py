@@ -7,6 +7,7 @@ from schedscope.lint.diagnostic import Severity
 from tests.lint.rules.asking import asked, found
 from tests.lint.rules.test_waiting import CROSSED
 from tests.lint_model.modules import add, dot, function, gather, permute
+from tests.lint_model.test_siblings import FUSED
 
 PARTS = gather("y", "x", 0), permute("p", "y"), dot("z", "x", "w", 0)
 
@@ -41,3 +42,12 @@ def test_silent_where_the_matmul_was_filled_in() -> None:
     """XLA:GPU of jax 0.12 takes it (measured): the matmul is in the group."""
     body = function(permute("y", "x", 0), dot("z", "y", "y", 0), permute("r", "z", 0))
     assert asked(body, target="gpu") == []
+
+
+def test_two_ops_made_one_across_a_group_on_gpu() -> None:
+    [finding] = asked(FUSED)
+    assert (finding.code, finding.severity) == ("SG205", Severity.WARNING)
+    assert finding.message.startswith("group 0 may get a gap: this op waits for the group, ")
+    assert finding.spot.op == "stablehlo.add"
+    assert [each.spot.op for each in finding.related] == ["stablehlo.sine"]
+    assert found("SG205", FUSED, target="tpu") == []
