@@ -21,6 +21,8 @@ _ELEMENTWISE = frozenset(
         "multiply", "negate", "select", "sine", "subtract", "tanh",
     )
 )  # fmt: skip
+_STACKED = frozenset(f"stablehlo.{name}" for name in ("broadcast_in_dim", "concatenate", "reduce"))
+"""What a sum of stacked values is made of; XLA makes additions of it."""
 FUSIBLE = _ELEMENTWISE | {
     f"stablehlo.{name}"
     for name in (
@@ -87,7 +89,7 @@ def _fused(computation: Computation) -> dict[int, int]:
         name = names[graph.ops[node]]
         if name in DOTS:
             dot_of[node] = node
-        elif name in _ELEMENTWISE:
+        elif name in _ELEMENTWISE or name in _STACKED:
             for each in reversed(graph.operands[node]):
                 if each in dot_of and users[each] == 1:
                     fused[node] = dot_of[node] = dot_of[each]
@@ -105,17 +107,20 @@ def _user_counts(computation: Computation) -> dict[int, int]:
     return counts
 
 
-def torn(view: View) -> Iterator[tuple[int, Node]]:
-    """Groups that wait on themselves when they are scheduled, and the op that waits."""
+def torn(view: View, cautious: bool = False) -> Iterator[tuple[int, Node]]:
+    """Groups that wait on themselves when they are scheduled, and the op that waits; with
+    `cautious` also where XLA might fuse all that lies between."""
     if view.target.family != "tpu":  # XLA:GPU fuses before it looks for gaps
         return
     for computation in view.computations:
         group_of = scheduled(computation, view.target)
         if group_of:
-            yield from _torn(computation, group_of)
+            yield from _torn(computation, group_of, cautious)
 
 
-def _torn(computation: Computation, group_of: dict[int, int]) -> Iterator[tuple[int, Node]]:
+def _torn(
+    computation: Computation, group_of: dict[int, int], cautious: bool
+) -> Iterator[tuple[int, Node]]:
     graph, names = computation.graph, computation.flat.names
     groups = dict.fromkeys(group_of.values())
     bits = {group: 1 << number for number, group in enumerate(groups)}
@@ -137,7 +142,7 @@ def _torn(computation: Computation, group_of: dict[int, int]) -> Iterator[tuple[
         if far & mine and group_of[node] not in told:
             told.add(group_of[node])
             yield group_of[node], computation.node(node)
-        if node in fused or names[graph.ops[node]] not in FUSIBLE:
+        if cautious or node in fused or names[graph.ops[node]] not in FUSIBLE:
             near, far = 0, near | far
         if near & ~mine:
             soft[node] = near & ~mine

@@ -14,47 +14,61 @@ from schedscope.late_fusion import torn
 from schedscope.repair.links import KINDS
 from schedscope.sibling_fusion import joins
 from schedscope.splicing import BARRIER
-from schedscope.xla_view import Computation, View
+from schedscope.xla_view import Computation, Step, View
 
 
 def seal_groups(view: View, groups: Collection[int] | None) -> tuple[int, ...]:
     """Seals `groups` and those at risk, or every group where it is None; returns those that have
     new barriers. Needs a current context."""
-    chosen = None if groups is None else {*groups, *_at_risk(view)}
+    at_risk = set() if groups is None else {*_at_risk(view)}
     sealed: dict[int, None] = {}
     met: set[tuple[int, ir.Block]] = set()
     for computation in view.computations:
         for group, nodes in computation.tagged.items():
-            if chosen is None or group in chosen:
-                for units in _places(computation, nodes):
+            if groups is not None and group not in groups and group not in at_risk:
+                continue
+            for places in _levels(computation, nodes):
+                done = False
+                for units in places:
                     block = block_of(units[0])
                     if (group, block) not in met:
                         met.add((group, block))
-                        if _Sealing(block, units).run():
-                            sealed.setdefault(group)
+                        done |= _Sealing(block, units).run()
+                if done:
+                    sealed.setdefault(group)
+                if done or group not in at_risk:
+                    break
     return tuple(sealed)
 
 
 def _at_risk(view: View) -> Iterator[int]:
-    yield from (group for group, _ in torn(view))
+    yield from (group for group, _ in torn(view, cautious=True))
     yield from (join.group for join in joins(view))
 
 
-def _places(computation: Computation, tagged: list[int]) -> Iterator[list[ir.Operation]]:
-    """The ops to seal: in the innermost body that holds the whole group its members there, and the
-    calls that hold the others."""
-    nodes = [computation.node(each) for each in sorted(tagged) if computation.name(each) in KINDS]
-    if not nodes:
-        return
+def _levels(computation: Computation, tagged: list[int]) -> Iterator[list[list[ir.Operation]]]:
+    """The ops to seal, by body: in the innermost body that holds the whole group its members there
+    and the calls that hold the others; then the same in those calls, and so on."""
+    nodes = [
+        node
+        for each in sorted(tagged)
+        if computation.name(each) in KINDS
+        for node in computation.parts(each) or [computation.node(each)]
+        if node.group is not None
+    ]
     depth = 0
-    for steps in zip(*(node.path for node in nodes), strict=False):
-        if len(set(steps)) > 1:
-            break
+    while nodes:
+        places: dict[tuple[Step, ...], dict[ir.Operation, None]] = {}
+        for node in nodes:
+            deeper = len(node.path) > depth
+            unit = node.path[depth].op if deeper else node.op
+            places.setdefault(node.path[:depth], {}).setdefault(unit)
+        if any(len(units) > 1 for units in places.values()) or depth >= min(
+            len(node.path) for node in nodes
+        ):
+            yield [_in_order(list(units)) for units in places.values()]
         depth += 1
-    units = dict.fromkeys(
-        node.path[depth].op if len(node.path) > depth else node.op for node in nodes
-    )
-    yield _in_order(list(units))
+        nodes = [node for node in nodes if len(node.path) >= depth]
 
 
 def _in_order(ops: list[ir.Operation]) -> list[ir.Operation]:
