@@ -189,10 +189,10 @@ def portable_to_bytes(module: ir.Module, version: str) -> bytes:
     return artifact
 
 
-def bytecode_of(module: ir.Module) -> bytes:
-    """`module` as MLIR bytecode."""
+def bytecode_of(module: ir.Module, version: int | None = None) -> bytes:
+    """`module` as MLIR bytecode, of the newest version of the format unless one is given."""
     buffer = BytesIO()
-    module.operation.write_bytecode(buffer)
+    module.operation.write_bytecode(buffer, version)
     return buffer.getvalue()
 
 
