@@ -8,6 +8,7 @@ leaves open is as in mlir/lib/Bytecode/Writer (BytecodeWriter.cpp, IRNumbering.c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from struct import Struct
 from typing import NamedTuple, TypeAlias
 
 from schedscope._mlir import bytecode_of, ir
@@ -22,6 +23,10 @@ _ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _USE_ORDERS, _PROPERTIE
 """What an op has, as bits of its mask."""
 _WIDTHS = bytes(((byte & -byte).bit_length() or 9) for byte in range(256))
 """How many bytes a number takes, by its first one."""
+_BITS = (0, 0x7F, 0x3FFF, 0x1FFFFF, 0xFFFFFFF)
+_head, _pair, _word = (Struct(fields).unpack_from for fields in ("<BBB", "<BB", "<I"))
+_ONE, _TWO = 0b11, 0b101
+"""Small numbers as they are written."""
 
 REGION, BLOCK, END = -1, -2, -3
 
@@ -82,9 +87,15 @@ class Bytecode:
         self.names = _names(data, sections[_DIALECTS][0], strings)
         """Of the ops that occur, as in `stablehlo.add`."""
 
-    def events(self) -> Iterator[Fields]:
-        """In program order, which is that of a walk from the outside in."""
-        data, widths = self._data, _WIDTHS
+    def events(self, held: list[int], empty: int) -> Iterator[Fields]:
+        """In program order, which is that of a walk from the outside in.
+
+        Args:
+          held: what the values hold, at their numbers: the caller writes it, where something is
+            defined, and gets it where that is an operand.
+          empty: what a value holds before.
+        """
+        data, widths, bits = self._data, _WIDTHS, _BITS
         ops, at = _number(data, self._start)
         ops >>= 1
         around: list[tuple[int, ...]] = []
@@ -95,15 +106,14 @@ class Bytecode:
         while True:
             if ops:
                 ops -= 1
-                name = data[at]
+                name, mask, byte = _head(data, at)
                 if name & 1:
                     name >>= 1
-                    at += 1
+                    at += 2 + widths[byte]  # past the location
                 else:
                     name, at = _number(data, at)
-                mask = data[at]
-                at += 1
-                at += widths[data[at]]  # the location
+                    mask = data[at]
+                    at += 1 + widths[data[at + 1]]
                 attributes = properties = -1
                 if mask & _ATTRIBUTES:
                     attributes, at = _number(data, at)
@@ -111,18 +121,31 @@ class Bytecode:
                     properties, at = _number(data, at)
                 results = 0
                 if mask & _RESULTS:
-                    results = data[at]
-                    if results == 3:  # one
+                    byte, kind = _pair(data, at)
+                    if byte == _ONE:
                         results = 1
-                        at += 1
-                        at += widths[data[at]]
+                        at += 1 + widths[kind]
                     else:
                         results, at = _number(data, at)
-                        for _ in range(results):
-                            at += widths[data[at]]
+                        at = _past(data, at, results)
                 operands: tuple[int, ...] = ()
                 if mask & _OPERANDS:
-                    operands, at = _operands(data, at, base)
+                    count = data[at]
+                    if count in (_ONE, _TWO) and not base:
+                        (word,) = _word(data, at + 1)
+                        width = widths[word & 0xFF]
+                        if count == _ONE:
+                            operands = (held[word >> width & bits[width]],)
+                            at += 1 + width
+                        else:
+                            one = held[word >> width & bits[width]]
+                            at += 1 + width
+                            (word,) = _word(data, at)
+                            width = widths[word & 0xFF]
+                            operands = one, held[word >> width & bits[width]]
+                            at += width
+                    else:
+                        operands, at = _operands(data, at, held, base)
                 if mask & _RARE:
                     at = _past_rare(data, at, mask, results)
                 if not mask & _REGIONS:
@@ -158,6 +181,7 @@ class Bytecode:
                 if blocks:
                     count, at = _number(data, at)
                 free, end = first, first + count
+                held[first:] = [empty] * count
                 yield REGION, -1, -1, first, count, (), 0
             else:
                 _check(stop in (0, at), "regions that do not fill their section")
@@ -192,23 +216,12 @@ def _past(data: bytes, at: int, count: int) -> int:
     return at
 
 
-def _operands(data: bytes, at: int, base: int) -> tuple[tuple[int, ...], int]:
+def _operands(data: bytes, at: int, held: list[int], base: int) -> tuple[tuple[int, ...], int]:
     count, at = _number(data, at)
     found: list[int] = []
     for _ in range(count):
-        byte = data[at]
-        if byte & 1:
-            found.append(base + (byte >> 1))
-            at += 1
-        elif byte & 2:
-            found.append(base + ((data[at + 1] << 8 | byte) >> 2))
-            at += 2
-        elif byte & 4:
-            found.append(base + ((data[at + 2] << 16 | data[at + 1] << 8 | byte) >> 3))
-            at += 3
-        else:
-            number, at = _number(data, at)
-            found.append(base + number)
+        number, at = _number(data, at)
+        found.append(held[base + number])
     return tuple(found), at
 
 

@@ -47,12 +47,12 @@ class _Flattener:
         self.flat = Flat(module)
         self._names = code.names
         self._roles = [_role(name) for name in code.names]
-        self._events = code.events()
+        self._numbers: list[int] = []
+        """What the values in scope are here, by their numbers in the bytecode."""
+        self._events = code.events(self._numbers, _UNDEFINED)
         self._ops = _walked(module)
         self._at = -1
         """The op that was read last, counted in the order of the walk."""
-        self._numbers: list[int] = []
-        """Of the values in scope, each at its place in the bytecode's own numbering."""
         self._literals: dict[tuple[int, int], int] = {}
         self._constants: dict[object, int] = {}
         self._splats: dict[int, float] = {}
@@ -95,7 +95,7 @@ class _Flattener:
         first_result, result_count = flat.first_result, flat.result_count
         all_names, all_ops, marks = self._names, self._ops, self._marks
         at, values = self._at, flat.values
-        for kind, attributes, properties, first, count, raw, regions in self._events:
+        for kind, attributes, properties, first, count, used, regions in self._events:
             if kind < 0:
                 flat.values = values
                 at += self._structure(kind, first, count)
@@ -109,7 +109,6 @@ class _Flattener:
                 numbers[first] = self._literal(all_ops[at], attributes, properties)
                 piece.constants.add(numbers[first])
                 continue
-            used = tuple([numbers[each] for each in raw])
             lowest = min(used) if used else -1
             if lowest == _UNDEFINED:
                 raise BytecodeError(f"{all_names[kind]} uses a value that is made after it")
@@ -159,8 +158,6 @@ class _Flattener:
             if piece is None:
                 return self._pass_over()
             self._open.append(piece)
-            del numbers[first:]
-            numbers.extend([_UNDEFINED] * count)
         return 0
 
     def _pass_over(self) -> int:
