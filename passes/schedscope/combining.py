@@ -47,16 +47,21 @@ def combined(graph: Graph, target: Target) -> Graph:
 def _keyed(graph: Graph, target: Target) -> list[list[int]]:
     """Collectives of one key, where there are several and a group is among them."""
     names = graph.inliner.flat.names
-    keyed: dict[object, list[int]] = {}
+    named: dict[str, list[int]] = {}
     for node, op in enumerate(graph.ops):
         if names[op] in target.combines and graph.used[node]:
-            keyed.setdefault(_key(graph, node), []).append(node)
+            named.setdefault(names[op], []).append(node)
+    keyed: dict[object, list[int]] = {}
+    for nodes in named.values():
+        if len(nodes) > 1 and not in_a_row(graph, nodes):  # else those of a key are in a row, too
+            for node in nodes:
+                keyed.setdefault(_key(graph, node), []).append(node)
     groups = graph.groups
-    return [
+    return sorted(
         nodes
         for nodes in keyed.values()
         if len(nodes) > 1 and any(node in groups for node in nodes)
-    ]
+    )
 
 
 def _key(graph: Graph, node: int) -> object:

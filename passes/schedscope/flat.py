@@ -7,6 +7,7 @@ same for the same constant. An op of which nothing but constants comes is no op 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 
 from schedscope._mlir import ir
 from schedscope.marking import Mark
@@ -70,3 +71,9 @@ class Flat:
     def entries(self) -> list[str]:
         """`main` where there is one, else every public function."""
         return ["main"] if "main" in self.functions else self.public
+
+    @property
+    def inlines_nothing(self) -> bool:
+        """Whether XLA's computations are as they are given, before and after it inlines."""
+        pieces = chain.from_iterable(self.regions.values())
+        return not self.callees and not any(piece.spliced for piece in pieces)

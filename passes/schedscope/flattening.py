@@ -138,7 +138,7 @@ class _Flattener:
                 numbers[first : first + count] = range(values, values + count)
                 values += count
             if role != _PLAIN:
-                self._special(all_ops[at], role, here)
+                self._special(all_ops[at], role, here, regions)
             elif regions:
                 self._coming.extend([None] * regions)
         self._at = at
@@ -217,9 +217,8 @@ class _Flattener:
         piece.folded += 1
         return True
 
-    def _special(self, op: ir.Operation, role: int, here: int) -> None:
+    def _special(self, op: ir.Operation, role: int, here: int, regions: int) -> None:
         flat, piece, name = self.flat, self._open[-1], self.flat.names[here]
-        regions = len(op.regions)
         if role in (_CALL, _CUSTOM, _REGIONS):
             piece.sites.append(here)
         elif name in COLLECTIVES:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from typing import Literal
 
 from schedscope import bytecode
@@ -53,7 +52,7 @@ def lint_module(
             asked = Module(module, flat, TARGETS[COMPILERS.get(family, family)])
             for diagnostic in _ask(asked, rules):
                 found.setdefault(diagnostic, []).append(family)
-    told = [replace(each, targets=tuple(targets)) for each, targets in found.items()]
+    told = [each._replace(targets=tuple(targets)) for each, targets in found.items()]
     return sorted(told, key=lambda each: (each.severity, each.code))
 
 
