@@ -72,10 +72,16 @@ class _Sweep:
         graph, group_of = self._computation.graph, self._computation.membership.group_of
         copied, merged = self._computation.membership.copied, graph.merged
         operands, used, left, own = graph.operands, graph.used, self._left, self._own
-        get_own = own.get
+        members = self._computation.membership.members
+        closing = sorted([members[group][-1] for group in self._groups], reverse=True)
+        over = 0
+        """The groups that have no members from here on."""
+        touched = set(own)
+        """The nodes in `own` and `left`."""
+        none_of, get_own = touched.isdisjoint, own.get
         ends: dict[int, list[int]] = {}
         for node in range(self._first, self._last + 1):
-            if not used[node]:
+            if not used[node] or none_of(operands[node]):
                 continue
             through = direct = 0
             for each in operands[node]:
@@ -85,13 +91,15 @@ class _Sweep:
                     direct |= own[each]
                     if each in merged:
                         through |= own[each]
-            if through or direct:
-                mine = get_own(node, 0)
-                if mine & (through | direct if node in copied else through):
-                    ends.setdefault(group_of[node], []).append(node)
-                coming = (through | direct) & ~mine
-                if coming:
-                    left[node] = coming
+            mine = get_own(node, 0)
+            if mine & (through | direct if node in copied else through):
+                ends.setdefault(group_of[node], []).append(node)
+            while closing and closing[-1] <= node:
+                over |= own[closing.pop()]
+            coming = (through | direct) & ~mine & ~over
+            if coming:
+                left[node] = coming
+                touched.add(node)
         return ends
 
     def _shortest(self, group: int, ends: list[int]) -> tuple[Node, ...]:
