@@ -6,7 +6,6 @@ the shortest path is then sought backward, and only in groups that have a gap.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -106,25 +105,25 @@ class _Sweep:
         computation = self._computation
         operands, group_of = computation.graph.operands, computation.membership.group_of
         bit = self._own[ends[0]]
+        left = self._left.get
         following: dict[int, int] = {}
-        waiting: deque[int] = deque()
+        waiting: list[int] = []
         for end in ends:
             for each in operands[end]:
                 if group_of.get(each) == group:
                     between = self._between(each, end)
                     if between is not None:
                         return computation.node(each), between, computation.node(end)
-                elif self._left.get(each, 0) & bit and each not in following:
+                elif left(each, 0) & bit and each not in following:
                     following[each] = end
                     waiting.append(each)
-        while waiting:
-            node = waiting.popleft()
+        for node in waiting:
             for each in operands[node]:
-                if group_of.get(each) == group:
-                    return tuple(self._path(each, node, following))
-                if each not in following and self._left.get(each, 0) & bit:
+                if each not in following and left(each, 0) & bit:
                     following[each] = node
                     waiting.append(each)
+                elif group_of.get(each) == group:
+                    return tuple(self._path(each, node, following))
         raise AssertionError("a gap without a path")
 
     def _between(self, member: int, user: int) -> Node | None:
