@@ -40,7 +40,7 @@ def mixed_orders(view: View) -> Iterator[MixedOrder]:
         graph = computation.graph
         for group, members in computation.membership.members.items():
             pairs = [
-                (node, part, op in marks and ORDER in marks[op].entries)
+                (node, part, op in marks and marks[op].has(ORDER))
                 for node in members
                 for part, op in enumerate(_ops(graph, node))
             ]
@@ -76,8 +76,7 @@ def crowds(view: View) -> Iterator[Crowd]:
         graph = computation.graph
         for group, members in computation.membership.members.items():
             keep = (
-                graph.ops[each] in marks and ORDER in marks[graph.ops[each]].entries
-                for each in members
+                graph.ops[each] in marks and marks[graph.ops[each]].has(ORDER) for each in members
             )
             if len(members) > 1 and all(keep) and not in_a_row(graph, members):
                 yield Crowd(group, tuple(computation.members(group)))

@@ -24,24 +24,32 @@ class Mark(NamedTuple):
     malformed: str | None
     """What is wrong with the annotation."""
     combiner_key: str | None
-    entries: dict[str, ir.Attribute]
+    attribute: ir.DictAttr | None
+
+    @property
+    def entries(self) -> dict[str, ir.Attribute]:
+        return {} if self.attribute is None else entries_of(self.attribute)
+
+    def has(self, name: str) -> bool:
+        return self.attribute is not None and name in self.attribute
 
 
 def read_mark(attribute: ir.Attribute) -> Mark | None:
     """None where nothing in the dictionary concerns us."""
     if not isinstance(attribute, ir.DictAttr):
         wanted = f"{FRONTEND_ATTRIBUTES} = {attribute}, wanted a dictionary"
-        return Mark(None, None, wanted, None, {})
-    entries = entries_of(attribute)
-    key = entries.get(COMBINER_KEY)
-    key_text = ir.StringAttr(key).value if isinstance(key, ir.StringAttr) else None
-    written = entries.get(GROUP_ID)
-    if written is None:
-        return None if key_text is None else Mark(None, None, None, key_text, entries)
+        return Mark(None, None, wanted, None, None)
+    key_text = None
+    if COMBINER_KEY in attribute:
+        key = attribute[COMBINER_KEY]
+        key_text = key.value if isinstance(key, ir.StringAttr) else None
+    if GROUP_ID not in attribute:
+        return None if key_text is None else Mark(None, None, None, key_text, attribute)
+    written = attribute[GROUP_ID]
     if not isinstance(written, ir.StringAttr):
-        return Mark(None, None, f"{GROUP_ID} = {written}, wanted a string", key_text, entries)
+        return Mark(None, None, f"{GROUP_ID} = {written}, wanted a string", key_text, attribute)
     try:
         parsed = annotation.parse(written.value)
     except MalformedAnnotation as error:
-        return Mark(written.value, None, str(error), key_text, entries)
-    return Mark(written.value, parsed.group, None, key_text, entries)
+        return Mark(written.value, None, str(error), key_text, attribute)
+    return Mark(written.value, parsed.group, None, key_text, attribute)

@@ -85,4 +85,4 @@ def _rewritten(attribute: ir.Attribute, group: int | None, spans: bool) -> ir.At
     return ir.DictAttr.get(entries)
 
 
-_UNMARKED = Mark(None, None, None, None, {})
+_UNMARKED = Mark(None, None, None, None, None)

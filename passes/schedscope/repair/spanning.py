@@ -43,7 +43,7 @@ def mark_spanning(flat: Flat, ids: Collection[int]) -> None:
     """Gives those of `ids` that ops of several bodies carry the marker. Needs a current context."""
     spans = spanning(flat, ids)
     for op, mark in flat.marks.items():
-        if mark.group in spans and SCOPE not in mark.entries:
+        if mark.group in spans and not mark.has(SCOPE):
             entries = {**mark.entries, SCOPE: ir.StringAttr.get("global")}
             flat.ops[op].attributes[FRONTEND_ATTRIBUTES] = ir.DictAttr.get(entries)
 
