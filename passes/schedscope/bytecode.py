@@ -79,6 +79,7 @@ class Bytecode:
         """Raises BytecodeError for what is no bytecode, or of another version."""
         self._data = data
         sections = read_sections(data, VERSION)
+        check({_STRINGS, _DIALECTS, _IR} <= sections.keys(), "too few sections")
         self._start, self._stop = sections[_IR]
         strings = read_strings(data, *sections[_STRINGS])
         self.names = read_names(data, sections[_DIALECTS][0], strings)

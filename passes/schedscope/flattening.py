@@ -6,33 +6,16 @@ attributes and each special op, but not about the many others.
 
 from __future__ import annotations
 
-import re
-
 from schedscope import bytecode, inlining
 from schedscope._mlir import ADVANCE, PRE_ORDER, ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES
 from schedscope.bytecode import BLOCK, END, REGION, Bytecode, BytecodeError
 from schedscope.callgraph import CALLED, CALLS, COLLECTIVES, SYMBOL
+from schedscope.constants import Constants
 from schedscope.flat import Flat, Piece
 from schedscope.marking import Mark, read_mark
+from schedscope.roles import CALL, CONSTANT, CUSTOM, EFFECT, PLAIN, REGIONS, TERMINATOR, role_of
 
-_TERMINATORS = frozenset({"func.return", "mhlo.return", "sdy.return", "stablehlo.return"})
-(
-    _PLAIN,
-    _CONSTANT,
-    _NESTED,
-    _CUSTOM,
-    _CALL,
-    _EFFECT,
-    _REGIONS,
-    _END,
-) = range(8)
-_SPLAT = re.compile(r"dense<(-?[0-9][-+.0-9eE]*)>")
-_NEUTRAL = {"stablehlo.add": 0, "stablehlo.multiply": 1}
-"""Ops that are their other operand where one is this number; XLA leaves them out."""
-_EFFECTS = frozenset(
-    f"stablehlo.{name}" for name in ("infeed", "outfeed", "recv", "rng", "send", "create_token")
-)
 _UNDEFINED = -(1 << 62)
 """The number of a value that is not made yet."""
 
@@ -46,17 +29,14 @@ class _Flattener:
     def __init__(self, module: ir.Module, code: Bytecode) -> None:
         self.flat = Flat(module)
         self._names = code.names
-        self._roles = [_role(name) for name in code.names]
+        self._roles = [role_of(name) for name in code.names]
         self._numbers: list[int] = []
         """What the values in scope are here, by their numbers in the bytecode."""
         self._events = code.events(self._numbers, _UNDEFINED)
         self._ops = _walked(module)
         self._at = -1
         """The op that was read last, counted in the order of the walk."""
-        self._literals: dict[tuple[int, int], int] = {}
-        self._constants: dict[object, int] = {}
-        self._splats: dict[int, float] = {}
-        """The constants that are one number throughout."""
+        self._constants = Constants()
         self._marks: dict[int, Mark | None] = {-1: None}
         """By the number of the dictionary of attributes."""
         self._coming: list[Piece | None] = []
@@ -76,6 +56,8 @@ class _Flattener:
                 for _ in range(regions):
                     next(self._events)
                     self._at += self._pass_over()
+        if self._at + 1 != len(self._ops):
+            raise BytecodeError("the bytecode holds other ops than the module")
         return self.flat
 
     def _function(self, op: ir.Operation) -> None:
@@ -94,6 +76,7 @@ class _Flattener:
         ops, names, operands = flat.ops, flat.names, flat.operands
         first_result, result_count = flat.first_result, flat.result_count
         all_names, all_ops, marks = self._names, self._ops, self._marks
+        literal = self._constants.literal
         at, values = self._at, flat.values
         for kind, attributes, properties, first, count, used, regions in self._events:
             if kind < 0:
@@ -105,18 +88,18 @@ class _Flattener:
                 continue
             at += 1
             role = roles[kind]
-            if role == _CONSTANT:
-                numbers[first] = self._literal(all_ops[at], attributes, properties)
+            if role == CONSTANT:
+                numbers[first] = literal(all_ops[at], attributes, properties)
                 piece.constants.add(numbers[first])
                 continue
             lowest = min(used) if used else -1
             if lowest == _UNDEFINED:
                 raise BytecodeError(f"{all_names[kind]} uses a value that is made after it")
             mark = marks[attributes] if attributes in marks else self._mark(attributes, all_ops[at])
-            if role == _PLAIN:
+            if role == PLAIN:
                 if lowest < 0 and mark is None and self._folds(all_ops[at], used, first, count):
                     continue
-            elif role == _END:
+            elif role == TERMINATOR:
                 piece.results = list(used)
                 piece.last_value = values
                 continue
@@ -137,7 +120,7 @@ class _Flattener:
             else:
                 numbers[first : first + count] = range(values, values + count)
                 values += count
-            if role != _PLAIN:
+            if role != PLAIN:
                 self._special(all_ops[at], role, here, regions)
             elif regions:
                 self._coming.extend([None] * regions)
@@ -175,20 +158,6 @@ class _Flattener:
                     break
         return ops
 
-    def _literal(self, op: ir.Operation, attributes: int, properties: int) -> int:
-        known = self._literals.get((attributes, properties))
-        if known is None:
-            attribute = op.attributes["value"]
-            known = self._constant(attribute)
-            self._literals[attributes, properties] = known
-            text = _SPLAT.match(str(attribute)) if _is_splat(attribute) else None
-            if text is not None:
-                self._splats[known] = float(text[1])
-        return known
-
-    def _constant(self, key: object) -> int:
-        return self._constants.setdefault(key, -1 - len(self._constants))
-
     def _mark(self, attributes: int, op: ir.Operation) -> Mark | None:
         written = op.attributes
         found = FRONTEND_ATTRIBUTES in written
@@ -197,21 +166,13 @@ class _Flattener:
         return mark
 
     def _folds(self, op: ir.Operation, used: tuple[int, ...], first: int, count: int) -> bool:
-        """Whether an op of which some operands are constants, or that has none, is no op for us:
-        what is made of constants alone is one, and `x + 0` is `x`."""
-        name, piece, numbers, splats = op.name, self._open[-1], self._numbers, self._splats
+        """Whether an op with a constant among its operands, or with none, is no op for us."""
+        piece, numbers = self._open[-1], self._numbers
         if not used or max(used) < 0:
-            for number, result in enumerate(op.results):
-                key: object = (name, used, result.type, number) if len(used) == 1 else object()
-                made = numbers[first + number] = self._constant(key)
-                if name == "stablehlo.broadcast_in_dim" and used[0] in splats:
-                    splats[made] = splats[used[0]]
-            piece.constants.update(numbers[first : first + count])
+            made = numbers[first : first + count] = self._constants.made(op, used)
+            piece.constants.update(made)
             return True
-        neutral = _NEUTRAL.get(name)
-        if neutral is None or len(used) != 2:
-            return False
-        if splats.get(min(used)) != neutral:
+        if not self._constants.leave_out(op.name, used):
             return False
         numbers[first] = max(used)
         piece.folded += 1
@@ -219,18 +180,18 @@ class _Flattener:
 
     def _special(self, op: ir.Operation, role: int, here: int, regions: int) -> None:
         flat, piece, name = self.flat, self._open[-1], self.flat.names[here]
-        if role in (_CALL, _CUSTOM, _REGIONS):
+        if role in (CALL, CUSTOM, REGIONS):
             piece.sites.append(here)
         elif name in COLLECTIVES:
             piece.has_more = True
-        if role == _CALL:
+        if role == CALL:
             flat.callees[here] = ir.FlatSymbolRefAttr(op.attributes[CALLS[name]]).value
-        elif role == _CUSTOM:
+        elif role == CUSTOM:
             self._custom_call(op, here)
-        elif role == _EFFECT:
+        elif role == EFFECT:
             flat.effects.add(here)
             piece.has_more = True
-        elif role == _REGIONS and regions:
+        elif role == REGIONS and regions:
             pieces = [Piece(piece.function, here, number) for number in range(regions)]
             flat.regions[here] = pieces
             spliced = inlining.spliced_region(op)
@@ -262,28 +223,6 @@ def _walked(module: ir.Module) -> list[ir.Operation]:
 
     module.operation.walk(visit, PRE_ORDER)
     return found
-
-
-def _is_splat(attribute: ir.Attribute) -> bool:
-    return isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat
-
-
-def _role(name: str) -> int:
-    if name == "stablehlo.constant":
-        return _CONSTANT
-    if name in _TERMINATORS:
-        return _END
-    if name in CALLS:
-        return _CALL
-    if name == "stablehlo.custom_call":
-        return _CUSTOM
-    if name in _EFFECTS:
-        return _EFFECT
-    if name in inlining.SPLICED or name in inlining.BRANCHES or name == "stablehlo.while":
-        return _REGIONS
-    if name in COLLECTIVES or name in inlining.REDUCERS or not name.startswith("stablehlo."):
-        return _NESTED
-    return _PLAIN
 
 
 __all__ = ["Flat", "Mark", "Piece", "flatten"]
