@@ -223,6 +223,3 @@ def _walked(module: ir.Module) -> list[ir.Operation]:
 
     module.operation.walk(visit, PRE_ORDER)
     return found
-
-
-__all__ = ["Flat", "Mark", "Piece", "flatten"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedscope.equality import Equality
-from schedscope.flattening import Piece
+from schedscope.flat import Piece
 from schedscope.graphs import OUTSIDE, Graph
 from schedscope.inliner import Inliner
 from schedscope.survivors import Twins, keep_first

@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 from schedscope._mlir import ir
 from schedscope.combining import combined
-from schedscope.flattening import Flat, Mark, Piece, flatten
+from schedscope.flat import Flat, Piece
+from schedscope.flattening import flatten
 from schedscope.graphs import Graph, Part
 from schedscope.inliner import Inliner, Stage
+from schedscope.marking import Mark
 from schedscope.membership import Membership, settle
 from schedscope.quiet import Quiet
 from schedscope.splicing import graphs

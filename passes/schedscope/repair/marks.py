@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from schedscope import annotation
 from schedscope._mlir import ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID, SCOPE
-from schedscope.flattening import Flat, Mark
+from schedscope.flat import Flat
+from schedscope.marking import Mark
 from schedscope.repair.spanning import followed, spanning
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from schedscope._mlir import clone_after, entries_of, ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID
 from schedscope.callgraph import CALLS, SYMBOL
-from schedscope.flattening import Flat, Piece
+from schedscope.flat import Flat, Piece
 from schedscope.repair.links import KINDS
 
 

@@ -8,7 +8,8 @@ from schedscope import bytecode
 from schedscope._mlir import ir, jaxlib_version
 from schedscope.annotation import GROUP_ID
 from schedscope.errors import InputError
-from schedscope.flattening import Flat, flatten
+from schedscope.flat import Flat
+from schedscope.flattening import flatten
 from schedscope.repair.fates import composed, fates_of, renumbered
 from schedscope.repair.faults import faults
 from schedscope.repair.keys import part_collectives

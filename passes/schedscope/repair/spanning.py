@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator
 
 from schedscope._mlir import ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES, SCOPE
-from schedscope.flattening import Flat, Mark, Piece
+from schedscope.flat import Flat, Piece
+from schedscope.marking import Mark
 
 
 def followed(flat: Flat, before: dict[int, Mark]) -> Iterator[tuple[int, int]]:
