@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from schedscope.flattening import Mark
 from schedscope.graphs import Graph
+from schedscope.marking import Mark
 from schedscope.ordering import in_a_row
 from schedscope.xla_view import Computation, Node, View
 
@@ -58,7 +58,7 @@ def mixed_orders(view: View) -> Iterator[MixedOrder]:
 def _keeps(graph: Graph, node: int, marks: Mapping[int, Mark]) -> bool:
     """Of collectives made one, any is enough (measured)."""
     ops = [part.op for part in graph.merged.get(node, ())] or [graph.ops[node]]
-    return any(op in marks and ORDER in marks[op].entries for op in ops)
+    return any(op in marks and marks[op].has(ORDER) for op in ops)
 
 
 def _parts(computation: Computation, nodes: list[int]) -> tuple[Node, ...]:
@@ -85,8 +85,7 @@ def crowds(view: View) -> Iterator[Crowd]:
         graph = computation.graph
         for group, members in computation.membership.members.items():
             keep = (
-                graph.ops[each] in marks and ORDER in marks[graph.ops[each]].entries
-                for each in members
+                graph.ops[each] in marks and marks[graph.ops[each]].has(ORDER) for each in members
             )
             if len(members) > 1 and all(keep) and not in_a_row(graph, members):
                 yield Crowd(group, tuple(computation.members(group)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from schedscope._mlir import entries_of, ir
 
@@ -30,8 +31,7 @@ class MalformedAnnotation(ValueError):
     """The text is not an annotation; the message says what was met and what was wanted."""
 
 
-@dataclass(frozen=True)
-class Annotation:
+class Annotation(NamedTuple):
     """One annotation, parsed."""
 
     group: int | None
@@ -51,7 +51,7 @@ def parse(text: str) -> Annotation:
     fields = text.split(":")
     if len(fields) > 2:
         raise MalformedAnnotation(f'"{text}" has {len(fields)} fields, wanted "G" or "G:I"')
-    if not any(field.strip() for field in fields):
+    if not text.replace(":", "").strip():
         raise MalformedAnnotation(f'"{text}" holds no integer, wanted "G", "G:I", ":I" or "noop"')
     group = _integer(text, fields[0], "a group id") if fields[0] else None
     if group is not None and group < 0:

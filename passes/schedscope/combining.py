@@ -48,12 +48,17 @@ def _keyed(graph: Graph, target: Target) -> list[list[int]]:
     """Collectives of one key, where there are several."""
     names, groups = graph.inliner.flat.names, graph.groups
     always, alone = target.combines, target.combines_ungrouped
-    keyed: dict[object, list[int]] = {}
+    named: dict[str, list[int]] = {}
     for node, op in enumerate(graph.ops):
         name = names[op]
         if (name in always or (name in alone and node not in groups)) and graph.used[node]:
-            keyed.setdefault(_key(graph, node), []).append(node)
-    return [nodes for nodes in keyed.values() if len(nodes) > 1]
+            named.setdefault(name, []).append(node)
+    keyed: dict[object, list[int]] = {}
+    for nodes in named.values():
+        if len(nodes) > 1 and not in_a_row(graph, nodes):  # else those of a key are in a row, too
+            for node in nodes:
+                keyed.setdefault(_key(graph, node), []).append(node)
+    return sorted(nodes for nodes in keyed.values() if len(nodes) > 1)
 
 
 def _key(graph: Graph, node: int) -> object:

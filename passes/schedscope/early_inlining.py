@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from schedscope import inlining
 from schedscope._mlir import ir
-from schedscope.flattening import Flat, Piece
+from schedscope.flat import Flat, Piece
 from schedscope.targets import Target
 
 _EXPANDING = "stablehlo.broadcast_in_dim"

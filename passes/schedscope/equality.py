@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from schedscope._mlir import attributes_of, ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES
-from schedscope.flattening import Flat
+from schedscope.flat import Flat
 
 _UNEQUAL = frozenset({"stablehlo.rng", "stablehlo.custom_call"})
 

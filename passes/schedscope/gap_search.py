@@ -6,7 +6,6 @@ the shortest path is then sought backward, and only in groups that have a gap.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -72,10 +71,16 @@ class _Sweep:
         graph, group_of = self._computation.graph, self._computation.membership.group_of
         copied, merged = self._computation.membership.copied, graph.merged
         operands, used, left, own = graph.operands, graph.used, self._left, self._own
-        get_own = own.get
+        members = self._computation.membership.members
+        closing = sorted([members[group][-1] for group in self._groups], reverse=True)
+        over = 0
+        """The groups that have no members from here on."""
+        touched = set(own)
+        """The nodes in `own` and `left`."""
+        none_of, get_own = touched.isdisjoint, own.get
         ends: dict[int, list[int]] = {}
         for node in range(self._first, self._last + 1):
-            if not used[node]:
+            if not used[node] or none_of(operands[node]):
                 continue
             through = direct = 0
             for each in operands[node]:
@@ -85,38 +90,40 @@ class _Sweep:
                     direct |= own[each]
                     if each in merged:
                         through |= own[each]
-            if through or direct:
-                mine = get_own(node, 0)
-                if mine & (through | direct if node in copied else through):
-                    ends.setdefault(group_of[node], []).append(node)
-                coming = (through | direct) & ~mine
-                if coming:
-                    left[node] = coming
+            mine = get_own(node, 0)
+            if mine & (through | direct if node in copied else through):
+                ends.setdefault(group_of[node], []).append(node)
+            while closing and closing[-1] <= node:
+                over |= own[closing.pop()]
+            coming = (through | direct) & ~mine & ~over
+            if coming:
+                left[node] = coming
+                touched.add(node)
         return ends
 
     def _shortest(self, group: int, ends: list[int]) -> tuple[Node, ...]:
         computation = self._computation
         operands, group_of = computation.graph.operands, computation.membership.group_of
         bit = self._own[ends[0]]
+        left = self._left.get
         following: dict[int, int] = {}
-        waiting: deque[int] = deque()
+        waiting: list[int] = []
         for end in ends:
             for each in operands[end]:
                 if group_of.get(each) == group:
                     between = self._between(each, end)
                     if between is not None:
                         return computation.node(each), between, computation.node(end)
-                elif self._left.get(each, 0) & bit and each not in following:
+                elif left(each, 0) & bit and each not in following:
                     following[each] = end
                     waiting.append(each)
-        while waiting:
-            node = waiting.popleft()
+        for node in waiting:
             for each in operands[node]:
-                if group_of.get(each) == group:
-                    return tuple(self._path(each, node, following))
-                if each not in following and self._left.get(each, 0) & bit:
+                if each not in following and left(each, 0) & bit:
                     following[each] = node
                     waiting.append(each)
+                elif group_of.get(each) == group:
+                    return tuple(self._path(each, node, following))
         raise AssertionError("a gap without a path")
 
     def _between(self, member: int, user: int) -> Node | None:

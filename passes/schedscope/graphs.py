@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from schedscope.flattening import Piece
+from schedscope.flat import Piece
 
 if TYPE_CHECKING:
     from schedscope.inliner import Inliner

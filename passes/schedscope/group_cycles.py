@@ -25,6 +25,8 @@ def waits(view: View) -> list[Wait]:
 
 def waits_of(view: View, computation: Computation) -> Iterator[Wait]:
     """Told over the ops that carry an id, where these wait without what is fused to them."""
+    if len(computation.membership.members) < 2:
+        return
     group_of = scheduled(computation, view.target)
     if len(set(group_of.values())) < 2:
         return

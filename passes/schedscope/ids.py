@@ -24,10 +24,11 @@ class Problem(NamedTuple):
 def problems(view: View) -> Iterator[Problem]:
     """Malformed annotations, and ids too large for the target."""
     target = view.target
+    names = view.flat.names
     scheduled: set[int] | None = None
     for marked in view.marked:
         mark = marked.mark
-        is_read = marked.op.name in target.members
+        is_read = names[marked.number] in target.members
         if mark.malformed is not None:
             yield Problem(marked, mark.malformed, is_read)
         elif mark.group is not None and mark.group >= target.id_limit:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from schedscope import inlining
 from schedscope.early_inlining import EarlyInlining
-from schedscope.flattening import Flat, Piece
+from schedscope.flat import Flat, Piece
 from schedscope.quiet import Quiet
 from schedscope.targets import Target
 

@@ -52,15 +52,18 @@ def name_of(loc: ir.Location) -> str | None:
 def frames(loc: ir.Location) -> tuple[Frame, ...]:
     """The Python frames, innermost first; of a fused location, those of its first part that has
     any. Empty where there is no Python location."""
-    return tuple(frame for frame, _ in _frames_and_ends(loc))
+    return frames_and_end(loc)[0]
 
 
-def end_of(loc: ir.Location) -> tuple[int, int] | None:
-    """Line and column where what the innermost frame executes ends; None where the location has
-    no range, as an HLO dump has none."""
-    for frame, end in _frames_and_ends(loc):
-        return None if end == (frame.line, frame.column) else end
-    return None
+def frames_and_end(loc: ir.Location) -> tuple[tuple[Frame, ...], tuple[int, int] | None]:
+    """The frames, and line and column where what the innermost one executes ends; None for that
+    where the location has no range, as an HLO dump has none."""
+    found = tuple(_frames_and_ends(loc))
+    if not found:
+        return (), None
+    innermost, end = found[0]
+    told = None if end == (innermost.line, innermost.column) else end
+    return tuple([frame for frame, _ in found]), told
 
 
 def _frames_and_ends(loc: ir.Location) -> Iterator[tuple[Frame, tuple[int, int]]]:

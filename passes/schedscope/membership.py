@@ -81,23 +81,23 @@ def _finish(graph: Graph, membership: Membership, target: Target, fused: bool) -
 
 
 def _users(graph: Graph, membership: Membership) -> dict[int, list[int]]:
-    """The users of members, and of what comes of one member alone."""
+    """The users of members, and of what comes of one member alone, constants aside."""
     users: dict[int, list[int]] = {node: [] for node in membership.group_of}
-    get = users.get
+    origin: dict[int, int | None] = {node: node for node in users}
+    none_of = users.keys().isdisjoint
     operands = graph.operands
     for node, used in enumerate(graph.used):
-        if not used:
+        if not used or none_of(operands[node]):
             continue
-        single = False
         for each in operands[node]:
-            if each >= 0:
-                found = get(each)
-                if found is not None:
-                    single = True
-                    if not found or found[-1] != node:
-                        found.append(node)
-        if single and node not in users:
-            users[node] = []
+            found = users.get(each)
+            if found is not None and (not found or found[-1] != node):
+                found.append(node)
+        if node not in users:
+            origins = {origin.get(each) for each in operands[node] if not is_constant(each)}
+            if len(origins) == 1 and None not in origins:
+                users[node] = []
+                origin[node] = origins.pop()
     ends = len(graph.ops)
     for each in graph.results:
         if each in users and len(graph.results) > 1:

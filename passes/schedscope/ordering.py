@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from schedscope.graphs import Graph
 
 
@@ -31,19 +33,11 @@ def post_order(graph: Graph) -> list[int]:
 def in_a_row(graph: Graph, nodes: list[int]) -> bool:
     """Whether each of several nodes, in their order, depends on the one before."""
     operands = graph.operands
-    last = {nodes[0]: 0}
-    """The last of them that a node depends on."""
-    following = 1
-    for node in range(nodes[0] + 1, nodes[-1] + 1):
-        latest = -1
-        for each in operands[node]:
-            if each in last and last[each] > latest:
-                latest = last[each]
-        if node == nodes[following]:
-            if latest != following - 1:
-                return False
-            last[node] = following
-            following += 1
-        elif latest >= 0:
-            last[node] = latest
+    for start, end in pairwise(nodes):
+        reached = {start}
+        for node in range(start + 1, end):
+            if not reached.isdisjoint(operands[node]):
+                reached.add(node)
+        if reached.isdisjoint(operands[end]):
+            return False
     return True

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from schedscope.diagnose import complaint
-from schedscope.flattening import Flat, Piece
+from schedscope.flat import Flat, Piece
 from schedscope.states import bits
 
 

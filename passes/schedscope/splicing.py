@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedscope.equality import Equality
-from schedscope.flattening import Piece
+from schedscope.flat import Piece
 from schedscope.graphs import OUTSIDE, Graph
 from schedscope.inliner import Inliner
 from schedscope.survivors import Twins, keep_first
@@ -56,6 +56,7 @@ class _Builder:
         names, first_result, result_count = flat.names, flat.first_result, flat.result_count
         all_operands, marks, known = flat.operands, flat.marks, self._equality.known
         merges = self._merges
+        nodes, frames, operands, groups = graph.ops, graph.frames, graph.operands, graph.groups
         for op in piece.ops:
             raw = all_operands[op]
             if len(raw) == 2:  # most have one or two, and a comprehension costs twice that
@@ -69,10 +70,10 @@ class _Builder:
                 used = (values[one - first] if one >= 0 else one,)
             else:
                 used = tuple([values[each - first] if each >= 0 else each for each in raw])
-            node = -1
+            fresh = node = len(nodes)
             if op in special:
                 if op in flat.effects:
-                    graph.effects.append(len(graph.ops))
+                    graph.effects.append(fresh)
                 inner = inliner.inlined(op)
                 if inner is not None:
                     results = self._inline(op, inner, used, first, values, frame)
@@ -82,25 +83,22 @@ class _Builder:
                 inliner.meet_computations(op, frame)
                 if op in flat.regions:
                     used += tuple([values[each - first] for each in inliner.quiet.captures(op)])
-            else:
-                key = names[op], used
-                found = known.get(key)
-                if found is None:
-                    if merges:
-                        known[key] = len(graph.ops)
-                else:
-                    node = self._equality.node(found, op, used, graph.ops)
-                    if node in graph.groups or op in marks:
-                        self._note_twin(node, op, frame)
-            if node < 0:
-                node = len(graph.ops)
-                graph.ops.append(op)
-                graph.frames.append(frame)
-                graph.operands.append(used)
+            elif merges:
+                found = known.setdefault((names[op], used), fresh)
+                if found != fresh:
+                    found = self._equality.node(found, op, used, nodes)
+                    if found >= 0:
+                        node = found
+                        if node in groups or op in marks:
+                            self._note_twin(node, op, frame)
+            if node == fresh:
+                nodes.append(op)
+                frames.append(frame)
+                operands.append(used)
                 if op in marks:
                     group = marks[op].group
                     if group is not None:
-                        graph.groups[node] = group
+                        groups[node] = group
             at = first_result[op] - first
             if result_count[op] == 1:
                 values[at] = node

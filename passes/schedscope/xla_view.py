@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 from schedscope._mlir import ir
 from schedscope.combining import combined
-from schedscope.flattening import Flat, Mark, Piece, flatten
+from schedscope.flat import Flat, Piece
+from schedscope.flattening import flatten
 from schedscope.graphs import Graph, Part
 from schedscope.inliner import Inliner, Stage
+from schedscope.marking import Mark
 from schedscope.membership import Membership, settle
 from schedscope.quiet import Quiet
 from schedscope.splicing import graphs
@@ -128,7 +130,7 @@ class View:
     def checked(self) -> list[list[Computation]]:
         """What the target seeks gaps in."""
         unchecked = self.target.unchecked_beside
-        if unchecked and any(name in unchecked for name in self.flat.names):
+        if not unchecked.isdisjoint(self.flat.names):
             return []
         if not self.target.checks_functions:
             return [self.computations]
@@ -153,13 +155,17 @@ def view_of(flat: Flat, target: Target) -> View:
     """The same, of a module flattened before: for several targets."""
     made = View(flat, target)
     quiet = Quiet(flat)
-    late = [combined(graph, target) for graph in graphs(Inliner(flat, target, quiet))]
+    inlined = list(graphs(Inliner(flat, target, quiet)))
+    late = [combined(graph, target) for graph in inlined]
     for graph, membership in zip(late, settle(late, target), strict=True):
         made.computations.append(Computation(flat, graph, membership))
     if target.checks_functions:
         stages: tuple[Stage, ...] = ("given", "early") if flat.callees else ("early",)
         for stage in stages:
-            bodies = list(graphs(Inliner(flat, target, quiet, stage)))
+            if flat.inlines_nothing:
+                bodies = inlined
+            else:
+                bodies = list(graphs(Inliner(flat, target, quiet, stage)))
             for graph, membership in zip(bodies, settle(bodies, target), strict=True):
                 made.earlier.append(Computation(flat, graph, membership, stage))
         if not target.members.isdisjoint(target.awaited):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from typing import Literal
 
+from schedscope import bytecode
 from schedscope._mlir import ir
+from schedscope.annotation import GROUP_ID
 from schedscope.flattening import flatten
-from schedscope.indexing import holds_annotations
 from schedscope.lint.diagnostic import Diagnostic
 from schedscope.lint.rule import Module, Rule
 from schedscope.lint.rules import RULES
@@ -43,15 +43,16 @@ def lint_module(
       InputError: the module cannot be understood: recursive calls, a callee that is not there.
     """
     with module.context, collector_paused():
-        if not holds_annotations(module):
+        data = bytecode.write(module)
+        if GROUP_ID.encode() not in data:
             return []
-        flat = flatten(module)
+        flat = flatten(module, data)
         found: dict[Diagnostic, list[str]] = {}
         for family in COMPILERS if target == "all" else (target,):
             asked = Module(module, flat, TARGETS[COMPILERS.get(family, family)])
             for diagnostic in _ask(asked, rules):
                 found.setdefault(diagnostic, []).append(family)
-    told = [replace(each, targets=tuple(targets)) for each, targets in found.items()]
+    told = [each._replace(targets=tuple(targets)) for each, targets in found.items()]
     return sorted(told, key=lambda each: (each.severity, each.code))
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
 from schedscope._mlir import ir
-from schedscope.locations import Frame, buffer_position, end_of, frames
+from schedscope.locations import Frame, buffer_position, frames, frames_and_end
 from schedscope.xla_view import Node
 
 
@@ -49,8 +48,7 @@ class Related(NamedTuple):
     spot: Spot
 
 
-@dataclass(frozen=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One finding."""
 
     code: str
@@ -81,9 +79,10 @@ def spot_at(
     op: ir.Operation, name: str, steps: Iterable[ir.Operation] = (), group: int | None = None
 ) -> Spot:
     """`steps` are the ops that inline a body on the way, outermost first."""
-    found = frames(op.location)
-    position = None if found else buffer_position(op.location)
-    return Spot(name, found, position, tuple(_innermost(steps)), group, end_of(op.location))
+    location = op.location
+    found, end = frames_and_end(location)
+    position = None if found else buffer_position(location)
+    return Spot(name, found, position, tuple(_innermost(steps)), group, end)
 
 
 def _innermost(ops: Iterable[ir.Operation]) -> Iterable[Frame]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from schedscope._mlir import ir
 from schedscope.aborts import Crowd, MixedOrder, crowds, mixed_orders
-from schedscope.flattening import Flat
+from schedscope.flat import Flat
 from schedscope.gap_search import Gap, gaps
 from schedscope.group_cycles import Wait, waits
 from schedscope.ids import Problem, problems

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from schedscope.flattening import Flat, Mark
+from schedscope.flat import Flat
+from schedscope.marking import Mark
 from schedscope.repair.report import Fate, FateKind
 from schedscope.repair.unreadable import place
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedscope._mlir import Value, block_of, ir
-from schedscope.flattening import Piece
+from schedscope.flat import Piece
 from schedscope.graphs import OUTSIDE, Graph
 from schedscope.repair.seal import barrier
 from schedscope.xla_view import Computation, View

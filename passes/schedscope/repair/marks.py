@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from schedscope import annotation
 from schedscope._mlir import ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID, SCOPE
-from schedscope.flattening import Flat, Mark
+from schedscope.flat import Flat
+from schedscope.marking import Mark
 from schedscope.repair.spanning import followed, spanning
 
 
@@ -78,4 +79,4 @@ def _rewritten(attribute: ir.Attribute, group: int | None, spans: bool) -> ir.At
     return ir.DictAttr.get(entries)
 
 
-_UNMARKED = Mark(None, None, None, None, {})
+_UNMARKED = Mark(None, None, None, None, None)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from schedscope._mlir import ir
 from schedscope.annotation import GROUP_ID, entries_on, write_entries
 from schedscope.callgraph import CALLS
-from schedscope.flattening import Flat, Piece
+from schedscope.flat import Flat, Piece
 from schedscope.repair.cloning import Cloning, redirect
 from schedscope.repair.links import KINDS
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from schedscope import bytecode
 from schedscope._mlir import ir, jaxlib_version
+from schedscope.annotation import GROUP_ID
 from schedscope.errors import InputError
+from schedscope.flat import Flat
 from schedscope.flattening import flatten
-from schedscope.indexing import holds_annotations
 from schedscope.repair.fates import composed, fates_of, renumbered
 from schedscope.repair.faults import faults
 from schedscope.repair.keys import part_collectives
@@ -62,9 +64,10 @@ def repair_module(
     """
     compiler = compiler_for(target)
     with module.context, ir.Location.unknown(module.context), collector_paused():
-        if not holds_annotations(module):
+        data = bytecode.write(module)
+        if GROUP_ID.encode() not in data:
             return RepairReport(scope_module(module, options), target)
-        losses = list(remove_crashing(module, compiler))
+        losses = list(remove_crashing(module, compiler, data))
         try:
             scope = scope_module(module, options)
         except InputError:
@@ -85,14 +88,15 @@ def _at_least(version: str, wanted: tuple[int, int]) -> bool:
     return (int(major), int(minor)) >= wanted
 
 
-def _unshared(module: ir.Module, compiler: Target) -> tuple[View, bool]:
+def _unshared(flat: Flat, compiler: Target) -> tuple[View, bool]:
     """The module as it is once functions are cloned, and whether any was."""
     cloned = False
     for _ in range(_ROUNDS):
-        view = view_of(flatten(module), compiler)
+        view = view_of(flat, compiler)
         if not (unshare(view, waiting=False) or unshare(view, waiting=True)):
             break
         cloned = True
+        flat = flatten(flat.module)
     return view, cloned
 
 
@@ -133,13 +137,14 @@ class _Repair:
         self._changed = False
 
     def run(self, target: RepairTarget, scope: ScopeReport, losses: list[Loss]) -> RepairReport:
-        pushed = tuple(push_down(flatten(self._module)))
+        flat = flatten(self._module)
+        pushed = tuple(push_down(flat))
         self._changed = bool(losses or scope.changed or pushed)
-        again = self._turn(bool(pushed))
+        again = self._turn(flatten(self._module) if pushed else flat, bool(pushed))
         for _ in range(_TURNS):
             if not again:
                 break
-            again = self._turn(False)
+            again = self._turn(flatten(self._module), False)
         if again or self._keys:
             self._give_up()
         return RepairReport(
@@ -155,10 +160,10 @@ class _Repair:
             tuple(self._held),
         )
 
-    def _turn(self, rescope: bool) -> bool:
+    def _turn(self, flat: Flat, rescope: bool) -> bool:
         """True where what was done last may have faults of its own: a barrier ties what it holds
         together, and scoping tells calls apart."""
-        view, clones = _unshared(self._module, self._compiler)
+        view, clones = _unshared(flat, self._compiler)
         held = keep_in_loops(view)
         if held:
             self._held.update(dict.fromkeys(held))

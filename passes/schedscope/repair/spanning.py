@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator
 
 from schedscope._mlir import ir
 from schedscope.annotation import SCOPE, write_entries
-from schedscope.flattening import Flat, Mark, Piece
+from schedscope.flat import Flat, Piece
+from schedscope.marking import Mark
 
 
 def followed(flat: Flat, before: dict[int, Mark]) -> Iterator[tuple[int, int]]:
@@ -43,7 +44,7 @@ def mark_spanning(flat: Flat, ids: Collection[int]) -> None:
     """Gives those of `ids` that ops of several bodies carry the marker. Needs a current context."""
     spans = spanning(flat, ids)
     for op, mark in flat.marks.items():
-        if mark.group in spans and SCOPE not in mark.entries:
+        if mark.group in spans and not mark.has(SCOPE):
             write_entries(flat.ops[op], {**mark.entries, SCOPE: ir.StringAttr.get("global")})
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from schedscope import annotation
 from schedscope._mlir import ADVANCE, PRE_ORDER, entries_of, ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID, SCOPE, entries_on, write_entries
+from schedscope.bytecode import Bytecode
 from schedscope.flattening import flatten
 from schedscope.locations import frames
 from schedscope.repair.report import Loss
@@ -34,11 +35,12 @@ def remove_unreadable(module: ir.Module) -> list[Loss]:
     return [loss(op, said, why) for op, said, why in found]
 
 
-def remove_crashing(module: ir.Module, target: Target) -> Iterator[Loss]:
-    """Takes the annotation from ops at which the compiler dies. Needs a current context."""
-    if not target.crashes:
+def remove_crashing(module: ir.Module, target: Target, data: bytes) -> Iterator[Loss]:
+    """Takes the annotation from ops at which the compiler dies; `data` is the module's bytecode.
+    Needs a current context."""
+    if target.crashes.isdisjoint(Bytecode(data).names):
         return
-    flat = flatten(module)
+    flat = flatten(module, data)
     for number, mark in flat.marks.items():
         op = flat.ops[number]
         if mark.group is not None and op.name in target.crashes:

@@ -41,13 +41,14 @@ _TELLING = frozenset(
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:
+    names = module.flat.names
     for computation in module.view.computations:
-        group_of = computation.membership.group_of
+        group_of, ops = computation.membership.group_of, computation.graph.ops
         for group in computation.membership.members:
             nodes = [
                 node
                 for node in computation.tagged.get(group, ())
-                if node not in group_of and computation.name(node) in _TELLING
+                if node not in group_of and names[ops[node]] in _TELLING
             ]
             if not nodes:
                 continue
