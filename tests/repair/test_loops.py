@@ -30,6 +30,16 @@ def test_a_barrier_keeps_what_is_the_same_in_each_turn() -> None:
         assert "group 0: a barrier keeps" in "\n".join(report.summary())
 
 
+def test_one_op_around_the_loop_is_enough() -> None:
+    """It makes no group by itself; with what comes out of the loop it does."""
+    body = loop(
+        "l", "x", gather("g", "w", 0), dot("p", "c", "w", 0), add("q", "p", "g"), result="q",
+        turns=4,
+    )  # fmt: skip
+    with mended("tpu", function(body, dot("r", "l", "w", 0))) as (report, _):
+        assert report.held == (0,)
+
+
 def test_no_barrier_where_the_id_is_not_used_around_the_loop() -> None:
     around = (gather("a", "l", 1), dot("b", "l", "w", 1), add("r", "a", "b"))
     with mended("tpu", function(BODY, *around)) as (report, _):

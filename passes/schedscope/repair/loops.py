@@ -77,7 +77,9 @@ def _is_met_around(view: View, body: Piece, group: int) -> bool:
     """Whether a member of the group around the loop needs the loop, or the loop needs it."""
     for computation in view.computations:
         graph = computation.graph
-        members = set(computation.membership.members.get(group, ()))
+        # One is enough: with what comes out of the loop they are two.
+        tagged = computation.tagged.get(group, ())
+        members = {each for each in tagged if computation.name(each) in view.target.members}
         loops = {node for node, op in enumerate(graph.ops) if op == body.owner}
         if (
             members
