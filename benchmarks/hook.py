@@ -34,7 +34,7 @@ from jax.stages import Lowered
 from schedscope import _jax, hook
 from schedscope._mlir import ADVANCE, PRE_ORDER, ir
 from schedscope.attendant import Attendant
-from schedscope.scope import ScopeOptions
+from schedscope.scoping.scope import ScopeOptions
 
 CALLS = 256
 OWN_LIMIT = 0.01

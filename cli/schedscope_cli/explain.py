@@ -11,8 +11,8 @@ from schedscope_cli.messages import complaint, say
 from schedscope_cli.status import CLEAN, FAILED
 
 if TYPE_CHECKING:
-    from schedscope.recorded import Record
-    from schedscope.refusal import Refusal
+    from schedscope.explanation.recorded import Record
+    from schedscope.explanation.refusal import Refusal
 
 _HELP = "say what an error of XLA about scheduling groups means in your program"
 
@@ -73,7 +73,7 @@ def run(arguments: Namespace) -> int:
 
 def _refusals(path: str, name: str) -> list[Refusal]:
     from schedscope.errors import FileError
-    from schedscope.refusal import refusals_in
+    from schedscope.explanation.refusal import refusals_in
 
     refusals = refusals_in(files.read(path).decode(errors="replace"))
     if not refusals:
@@ -85,7 +85,7 @@ def _records(path: str, name: str) -> list[tuple[str | None, Record]]:
     import json
 
     from schedscope.errors import FileError, InputError
-    from schedscope.recorded import read_all
+    from schedscope.explanation.recorded import read_all
 
     data = files.read(path)
     try:
@@ -102,7 +102,7 @@ def _records(path: str, name: str) -> list[tuple[str | None, Record]]:
 def _explained(
     refusal: Refusal, records: list[tuple[str | None, Record]], target: str | None
 ) -> Iterator[str]:
-    from schedscope.explain import explain_read
+    from schedscope.explanation.explain import explain_read
 
     fitting = [each for each in records if _fits(refusal, each[1])]
     if not fitting and len(records) > 1:

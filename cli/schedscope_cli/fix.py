@@ -117,7 +117,7 @@ def _fix(path: str, name: str, arguments: Namespace) -> tuple[bool, dict[str, An
 
 def _changed(source: Source, arguments: Namespace) -> ScopeReport | RepairReport:
     from schedscope import ScopeOptions, scope_module
-    from schedscope.scope import check_calls
+    from schedscope.scoping.scope import check_calls
 
     options = ScopeOptions(
         every_call_site=arguments.every_call_site, keep_global=arguments.keep_global
@@ -135,7 +135,9 @@ def _changed(source: Source, arguments: Namespace) -> ScopeReport | RepairReport
 
 def _record(source: Source, report: ScopeReport | RepairReport) -> dict[str, Any]:
     from schedscope import ScopeReport
-    from schedscope.record import record_of  # looks for gaps, which a mere fix need not know
+    from schedscope.explanation.record import (
+        record_of,  # looks for gaps, which a mere fix need not know
+    )
 
     if isinstance(report, ScopeReport):
         return record_of(source.module, report)

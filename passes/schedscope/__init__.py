@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from schedscope.errors import InputError, SchedscopeError, UnsupportedJax
 from schedscope.report import ScopeReport
-from schedscope.scope import ScopeOptions, scope_module
+from schedscope.scoping.scope import ScopeOptions, scope_module
 
 if TYPE_CHECKING:
     from schedscope.lint.checker import lint_module

@@ -16,9 +16,9 @@ from absl import logging
 
 from schedscope._mlir import ir
 from schedscope.errors import InputError
-from schedscope.indexing import holds_annotations
 from schedscope.report import ScopeReport
-from schedscope.scope import ScopeOptions, name_of, scope_module
+from schedscope.scoping.indexing import holds_annotations
+from schedscope.scoping.scope import ScopeOptions, name_of, scope_module
 
 if TYPE_CHECKING:
     from schedscope.repair.repair import RepairTarget
@@ -131,7 +131,7 @@ class Attendant:
         now = getattr(self._compiling, "now", None)
         if now is None:
             return
-        from schedscope.notes import note_for  # XLA seldom refuses
+        from schedscope.explanation.notes import note_for  # XLA seldom refuses
 
         module, platform = now
         memory = self._seen.get(module, _NOTHING)

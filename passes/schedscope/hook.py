@@ -26,7 +26,7 @@ from schedscope import modules
 from schedscope._mlir import ir
 from schedscope.attendant import Attendant, OnReport
 from schedscope.errors import SchedscopeError, UnsupportedJax
-from schedscope.scope import ScopeOptions
+from schedscope.scoping.scope import ScopeOptions
 
 
 def fix(

@@ -16,7 +16,7 @@ from schedscope._mlir import ir
 from schedscope.lint.checker import TargetName, lint_module
 from schedscope.lint.diagnostic import Severity
 from schedscope.lint.render import Linted, text
-from schedscope.scope import name_of
+from schedscope.scoping.scope import name_of
 
 
 def assert_schedulable(lowered: Lowered | Exported | ir.Module, target: TargetName = "gpu") -> None:

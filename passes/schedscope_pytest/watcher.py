@@ -16,7 +16,7 @@ from schedscope.lint.diagnostic import Diagnostic, Severity
 from schedscope.lint.render import Linted, text
 from schedscope.lint.rule import Rule
 from schedscope.lint.selection import select
-from schedscope.scope import name_of
+from schedscope.scoping.scope import name_of
 
 
 class Watcher:

@@ -19,7 +19,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
 from schedscope._mlir import ir, make_context
-from schedscope.targets import TARGETS
+from schedscope.xla.targets import TARGETS
 
 from tests.agreement import programs
 from tests.agreement.opinion import Opinion, opinion

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from schedscope import aborts, gap_search, group_cycles, ids, late_fusion, merging
 from schedscope._mlir import ir, make_context
-from schedscope.targets import Target
-from schedscope.xla_view import view
+from schedscope.xla import aborts, gap_search, group_cycles, ids, late_fusion, merging
+from schedscope.xla.targets import Target
+from schedscope.xla.xla_view import view
 
 from tests.xla.compilers import Kind
 

@@ -20,14 +20,14 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 from schedscope._mlir import bytecode_of, ir, make_context
 from schedscope.errors import InputError
-from schedscope.flattening import flatten
 from schedscope.lint.checker import TargetName, lint_module
 from schedscope.lint.diagnostic import Severity
 from schedscope.repair.links import links
 from schedscope.repair.repair import RepairTarget, repair_module
-from schedscope.scope import scope_module
-from schedscope.targets import TARGETS
-from schedscope.xla_view import view_of
+from schedscope.scoping.scope import scope_module
+from schedscope.xla.flattening import flatten
+from schedscope.xla.targets import TARGETS
+from schedscope.xla.xla_view import view_of
 
 from tests.agreement import programs
 from tests.cases.kit import Family

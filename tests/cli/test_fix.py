@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import schedscope as library
 from schedscope import modules
+from schedscope.explanation.record import record_of
 from schedscope.formats import Format
-from schedscope.record import record_of
 from schedscope_cli import files
 
 from tests.cli.conftest import Command
@@ -236,7 +236,7 @@ def test_the_report_of_one_file_is_the_librarys(
 
 def test_gaps_are_looked_for_only_for_a_report(twice: Path) -> None:
     code = "import sys; from schedscope_cli.main import main; main(sys.argv[1:]); "
-    code += "print('schedscope.gap_search' in sys.modules, file=sys.stderr)"
+    code += "print('schedscope.xla.gap_search' in sys.modules, file=sys.stderr)"
     for more, loaded in (([], "False"), (["--report", os.devnull], "True")):
         command = [sys.executable, "-c", code, "fix", str(twice), "--check", *more]
         process = subprocess.run(command, capture_output=True, text=True, check=True)

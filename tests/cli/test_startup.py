@@ -36,7 +36,7 @@ def loaded(code: str) -> set[str]:
 
 def test_fix_loads_no_jax(fix: str) -> None:
     modules = loaded(fix)
-    assert "schedscope.scope" in modules
+    assert "schedscope.scoping.scope" in modules
     assert "jax" not in modules
 
 

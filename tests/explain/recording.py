@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from schedscope import ScopeOptions, modules, scope_module
+from schedscope.explanation.record import record_of
 from schedscope.modules import Source
-from schedscope.record import record_of
 
 from tests.guarantees.notation import module
 

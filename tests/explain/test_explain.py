@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from schedscope import ScopeOptions
-from schedscope.explain import explain
-from schedscope.refusal import Refusal, refusal_in, refusals_in
+from schedscope.explanation.explain import explain
+from schedscope.explanation.refusal import Refusal, refusal_in, refusals_in
 
 from tests.explain import texts
 from tests.explain.recording import REUSED, TWICE, record

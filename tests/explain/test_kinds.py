@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from schedscope.explain import explain
-from schedscope.refusal import Refusal, refusal_in
+from schedscope.explanation.explain import explain
+from schedscope.explanation.refusal import Refusal, refusal_in
 
 from tests.explain import texts
 from tests.explain.recording import BESIDE, TWICE, WAITING, record

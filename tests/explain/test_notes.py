@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from schedscope import modules, notes, scope_module
+from schedscope import modules, scope_module
 from schedscope._mlir import bytecode_of, ir
+from schedscope.explanation import notes
+from schedscope.explanation.notes import note_for
 from schedscope.modules import Source
-from schedscope.notes import note_for
 
 from tests.cases import registry
 from tests.cases.kit import Family

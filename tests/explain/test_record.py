@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from schedscope import ScopeOptions, modules, scope_module
 from schedscope.errors import InputError
-from schedscope.record import FAMILIES, record_of
-from schedscope.recorded import read, read_all
-from schedscope.targets import TARGETS
+from schedscope.explanation.record import FAMILIES, record_of
+from schedscope.explanation.recorded import read, read_all
+from schedscope.xla.targets import TARGETS
 
 from tests.cases import registry
 from tests.explain.recording import BESIDE, REUSED, TWICE, WAITING, record, source_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from schedscope.refusal import Refusal, refusal_in, refusals_in
+from schedscope.explanation.refusal import Refusal, refusal_in, refusals_in
 
 from tests.cases import registry
 from tests.conftest import CompilerFor

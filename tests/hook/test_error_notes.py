@@ -91,7 +91,7 @@ def test_a_group_that_is_not_there_does_not_hide_the_error() -> None:
 
 
 def test_a_bug_in_the_note_does_not_hide_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedscope.notes._lines", lambda *_: 1 / 0)
+    monkeypatch.setattr("schedscope.explanation.notes._lines", lambda *_: 1 / 0)
     hook.install()
     assert notes(refuse(GAP.format(1))) == []
 

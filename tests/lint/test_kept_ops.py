@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from schedscope.targets import TARGETS
+from schedscope.xla.targets import TARGETS
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "lint.md"
 NAMES = ["gpu", "v5e", "v6e", "tpu7x"]

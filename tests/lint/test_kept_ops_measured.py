@@ -4,7 +4,7 @@ from the op to a collective of its group is a gap where the op's annotation is k
 from __future__ import annotations
 
 import pytest
-from schedscope.targets import GPU_0_10
+from schedscope.xla.targets import GPU_0_10
 
 from tests.conftest import CompilerFor
 from tests.jax_versions import VERSION

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from schedscope._mlir import ir, make_context
-from schedscope.targets import TARGETS
-from schedscope.xla_view import View, view
+from schedscope.xla.targets import TARGETS
+from schedscope.xla.xla_view import View, view
 
 T = "tensor<4x4xf32>"
 UNARY = f"({T}) -> {T}"

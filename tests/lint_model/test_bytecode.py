@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from schedscope import bytecode
 from schedscope._mlir import ADVANCE, PRE_ORDER, Value, bytecode_of, ir, make_context
-from schedscope.bytecode import BLOCK, END, REGION, Bytecode, BytecodeError, Event
+from schedscope.xla import bytecode
+from schedscope.xla.bytecode import BLOCK, END, REGION, Bytecode, BytecodeError, Event
 
 NESTED = """
 module @m attributes {mhlo.num_partitions = 1 : i32} {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from schedscope.gap_search import gaps
+from schedscope.xla.gap_search import gaps
 
 from tests.lint_model.modules import (
     UNARY,

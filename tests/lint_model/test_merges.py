@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from schedscope.gap_search import gaps
-from schedscope.merging import merges
+from schedscope.xla.gap_search import gaps
+from schedscope.xla.merging import merges
 
 from tests.lint_model.modules import add, function, gather, permute, seen
 

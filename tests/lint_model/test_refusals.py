@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from schedscope import aborts, ids
-from schedscope.gap_search import gaps
-from schedscope.late_fusion import torn
+from schedscope.xla import aborts, ids
+from schedscope.xla.gap_search import gaps
+from schedscope.xla.late_fusion import torn
 
 from tests.lint_model.modules import add, call, dot, function, gather, permute, seen, sine
 

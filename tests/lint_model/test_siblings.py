@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from schedscope.gap_search import gaps
-from schedscope.sibling_fusion import joins
+from schedscope.xla.gap_search import gaps
+from schedscope.xla.sibling_fusion import joins
 
 from tests.conftest import CompilerFor
 from tests.lint_model.modules import add, dot, function, module_of, permute, reduce, seen, sine

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from schedscope.gap_search import gaps
-from schedscope.group_cycles import waits
+from schedscope.xla.gap_search import gaps
+from schedscope.xla.group_cycles import waits
 
 from tests.lint_model.modules import add, dot, function, gather, permute, reduce, seen
 

@@ -9,7 +9,7 @@ from schedscope.annotation import SCOPE
 from schedscope.lint.checker import lint_module
 from schedscope.lint.diagnostic import Severity
 from schedscope.repair.repair import RepairTarget, repair_module
-from schedscope.scope import scope_module
+from schedscope.scoping.scope import scope_module
 
 from tests.lint_model.modules import add, call, dot, function, gather, reduce, sine
 from tests.repair.modules import ids, mended

@@ -6,8 +6,8 @@ import pytest
 from schedscope._mlir import ir, make_context
 from schedscope.attendant import Attendant
 from schedscope.repair.last_word import insist
-from schedscope.scope import ScopeOptions
-from schedscope.targets import GPU
+from schedscope.scoping.scope import ScopeOptions
+from schedscope.xla.targets import GPU
 
 from tests.lint_model.modules import add, dot, function, gather
 from tests.repair.modules import ids, mended, names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedscope.aborts import ORDER
+from schedscope.xla.aborts import ORDER
 
 from tests.lint.examples import in_order
 from tests.lint_model.modules import add, function, gather, permute

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from schedscope import refusal
+from schedscope.explanation import refusal
 
 Target = Literal["gpu", "v5e", "v6e", "tpu7x"]
 Kind = Literal["ok", "abort", "timeout", "other"] | refusal.Kind

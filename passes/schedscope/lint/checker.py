@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Literal
 
-from schedscope import bytecode
 from schedscope._mlir import ir
 from schedscope.annotation import GROUP_ID
-from schedscope.flattening import flatten
 from schedscope.lint.diagnostic import Diagnostic
 from schedscope.lint.rule import Module, Rule
 from schedscope.lint.rules import RULES
 from schedscope.runtime import collector_paused
-from schedscope.targets import TARGETS
+from schedscope.xla import bytecode
+from schedscope.xla.flattening import flatten
+from schedscope.xla.targets import TARGETS
 
 TargetName = Literal["gpu", "tpu", "all", "gpu-0.10", "v5e", "v6e", "tpu7x"]
 """A family, both families, or one compiler."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from schedscope._mlir import ir
 from schedscope.locations import Frame, buffer_position, frames, frames_and_end
-from schedscope.xla_view import Node
+from schedscope.xla.xla_view import Node
 
 
 class Severity(IntEnum):

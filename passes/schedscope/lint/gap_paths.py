@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from schedscope.gap_search import Gap
 from schedscope.lint.diagnostic import Related, spot_of
 from schedscope.lint.rule import Module
-from schedscope.xla_view import Node, Step
+from schedscope.xla.gap_search import Gap
+from schedscope.xla.xla_view import Node, Step
 
 
 def is_collision(gap: Gap, module: Module) -> bool:

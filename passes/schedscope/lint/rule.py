@@ -8,16 +8,16 @@ from functools import cached_property
 from typing import Any
 
 from schedscope._mlir import ir
-from schedscope.aborts import Crowd, MixedOrder, crowds, mixed_orders
-from schedscope.flat import Flat
-from schedscope.gap_search import Gap, gaps
-from schedscope.group_cycles import Wait, waits
-from schedscope.ids import Problem, problems
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, Spot
 from schedscope.lint.scoping import ScopedIds
-from schedscope.merging import Merge, merges
-from schedscope.targets import Target
-from schedscope.xla_view import View, view_of
+from schedscope.xla.aborts import Crowd, MixedOrder, crowds, mixed_orders
+from schedscope.xla.flat import Flat
+from schedscope.xla.gap_search import Gap, gaps
+from schedscope.xla.group_cycles import Wait, waits
+from schedscope.xla.ids import Problem, problems
+from schedscope.xla.merging import Merge, merges
+from schedscope.xla.targets import Target
+from schedscope.xla.xla_view import View, view_of
 
 
 @dataclass(eq=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from schedscope._mlir import block_of, ir
 from schedscope.callgraph import SYMBOL, Index, Scope, Site
 from schedscope.errors import InputError
-from schedscope.indexing import index_module
-from schedscope.instances import Instance, Instantiator
-from schedscope.numbering import number
-from schedscope.planning import Planner
 from schedscope.runtime import collector_paused, room_for
-from schedscope.xla_view import Node
+from schedscope.scoping.indexing import index_module
+from schedscope.scoping.instances import Instance, Instantiator
+from schedscope.scoping.numbering import number
+from schedscope.scoping.planning import Planner
+from schedscope.xla.xla_view import Node
 
 
 class ScopedIds:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from schedscope.flat import Flat
-from schedscope.marking import Mark
 from schedscope.repair.report import Fate, FateKind
 from schedscope.repair.unreadable import place
+from schedscope.xla.flat import Flat
+from schedscope.xla.marking import Mark
 
 
 def fates_of(flat: Flat, before: Mapping[int, Mark]) -> tuple[Fate, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from schedscope.gap_search import gaps_of
-from schedscope.group_cycles import waits_of
-from schedscope.xla_view import Computation, View
+from schedscope.xla.gap_search import gaps_of
+from schedscope.xla.group_cycles import waits_of
+from schedscope.xla.xla_view import Computation, View
 
 Faults = list[tuple[Computation, tuple[int, ...]]]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from schedscope._mlir import ir
 from schedscope.annotation import COMBINER_KEY, entries_on, write_entries
-from schedscope.gap_search import gaps
-from schedscope.xla_view import Node, View
+from schedscope.xla.gap_search import gaps
+from schedscope.xla.xla_view import Node, View
 
 
 def part_collectives(view: View) -> int:

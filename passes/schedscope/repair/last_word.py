@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from schedscope._mlir import ir
-from schedscope.flattening import flatten
-from schedscope.late_fusion import torn
-from schedscope.refusal import Refusal, refusal_in
+from schedscope.explanation.refusal import Refusal, refusal_in
 from schedscope.repair.seal import seal_groups
 from schedscope.repair.unreadable import remove
-from schedscope.targets import Target
-from schedscope.xla_view import View, view_of
+from schedscope.xla.flattening import flatten
+from schedscope.xla.late_fusion import torn
+from schedscope.xla.targets import Target
+from schedscope.xla.xla_view import View, view_of
 
 T = TypeVar("T")
 

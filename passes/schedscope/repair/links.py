@@ -8,7 +8,7 @@ from functools import cached_property
 
 from schedscope.callgraph import COLLECTIVES
 from schedscope.states import bits
-from schedscope.xla_view import Computation
+from schedscope.xla.xla_view import Computation
 
 COMPUTE = frozenset(
     f"stablehlo.{name}"

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schedscope._mlir import Value, block_of, ir
-from schedscope.flat import Piece
-from schedscope.graphs import OUTSIDE, Graph
 from schedscope.repair.seal import barrier
-from schedscope.xla_view import Computation, View
+from schedscope.xla.flat import Piece
+from schedscope.xla.graphs import OUTSIDE, Graph
+from schedscope.xla.xla_view import Computation, View
 
 
 def keep_in_loops(view: View) -> tuple[int, ...]:

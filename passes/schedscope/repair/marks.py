@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from schedscope import annotation
 from schedscope._mlir import ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID, SCOPE
-from schedscope.flat import Flat
-from schedscope.marking import Mark
 from schedscope.repair.spanning import followed, spanning
+from schedscope.xla.flat import Flat
+from schedscope.xla.marking import Mark
 
 
 class Marks:

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope.aborts import ORDER, crowds, mixed_orders
 from schedscope.annotation import entries_on, write_entries
-from schedscope.flattening import flatten
-from schedscope.xla_view import View, view_of
+from schedscope.xla.aborts import ORDER, crowds, mixed_orders
+from schedscope.xla.flattening import flatten
+from schedscope.xla.xla_view import View, view_of
 
 
 def agree(view: View) -> Iterator[int]:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from schedscope._mlir import ir
 from schedscope.annotation import GROUP_ID, entries_on, write_entries
 from schedscope.callgraph import CALLS
-from schedscope.flat import Flat, Piece
 from schedscope.repair.cloning import Cloning, redirect
 from schedscope.repair.links import KINDS
+from schedscope.xla.flat import Flat, Piece
 
 
 def push_down(flat: Flat) -> Iterator[str]:

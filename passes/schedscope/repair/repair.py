@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from schedscope import bytecode
 from schedscope._mlir import ir, jaxlib_version
 from schedscope.annotation import GROUP_ID
 from schedscope.errors import InputError
-from schedscope.flat import Flat
-from schedscope.flattening import flatten
 from schedscope.repair.fates import composed, fates_of, renumbered
 from schedscope.repair.faults import faults
 from schedscope.repair.keys import part_collectives
@@ -25,9 +22,12 @@ from schedscope.repair.unreadable import loss, remove, remove_crashing, remove_u
 from schedscope.repair.unshare import unshare
 from schedscope.report import ScopeReport
 from schedscope.runtime import collector_paused
-from schedscope.scope import ScopeOptions, scope_module
-from schedscope.targets import GPU, GPU_0_10, TARGETS, V5E, Target
-from schedscope.xla_view import View, view_of
+from schedscope.scoping.scope import ScopeOptions, scope_module
+from schedscope.xla import bytecode
+from schedscope.xla.flat import Flat
+from schedscope.xla.flattening import flatten
+from schedscope.xla.targets import GPU, GPU_0_10, TARGETS, V5E, Target
+from schedscope.xla.xla_view import View, view_of
 
 RepairTarget = Literal["gpu", "tpu", "gpu-0.10", "v5e", "v6e", "tpu7x"]
 

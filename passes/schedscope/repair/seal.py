@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from schedscope._mlir import Value, block_of, ir
-from schedscope.late_fusion import torn
 from schedscope.repair.links import KINDS
-from schedscope.sibling_fusion import joins
-from schedscope.splicing import BARRIER
-from schedscope.xla_view import Computation, Step, View
+from schedscope.xla.late_fusion import torn
+from schedscope.xla.sibling_fusion import joins
+from schedscope.xla.splicing import BARRIER
+from schedscope.xla.xla_view import Computation, Step, View
 
 
 def seal_groups(view: View, groups: Collection[int] | None) -> tuple[int, ...]:

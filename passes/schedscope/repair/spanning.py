@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 
 from schedscope._mlir import ir
 from schedscope.annotation import SCOPE, write_entries
-from schedscope.flat import Flat, Piece
-from schedscope.marking import Mark
+from schedscope.xla.flat import Flat, Piece
+from schedscope.xla.marking import Mark
 
 
 def followed(flat: Flat, before: dict[int, Mark]) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ from schedscope.repair.links import KINDS, Links, links
 from schedscope.repair.marks import Marks
 from schedscope.repair.partition import partition
 from schedscope.states import bits
-from schedscope.xla_view import Computation, View
+from schedscope.xla.xla_view import Computation, View
 
 _TOGETHER = 512
 """How many groups one sweep looks after."""

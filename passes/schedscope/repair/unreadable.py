@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from schedscope import annotation
 from schedscope._mlir import ADVANCE, PRE_ORDER, entries_of, ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID, SCOPE, entries_on, write_entries
-from schedscope.bytecode import Bytecode
-from schedscope.flattening import flatten
 from schedscope.locations import frames
 from schedscope.repair.report import Loss
-from schedscope.targets import Target
+from schedscope.xla.bytecode import Bytecode
+from schedscope.xla.flattening import flatten
+from schedscope.xla.targets import Target
 
 
 def remove_unreadable(module: ir.Module) -> list[Loss]:

@@ -9,7 +9,7 @@ from schedscope._mlir import ir
 from schedscope.repair.cloning import Cloning, redirect
 from schedscope.repair.faults import faults
 from schedscope.repair.links import links
-from schedscope.xla_view import Computation, Step, View
+from schedscope.xla.xla_view import Computation, Step, View
 
 
 def unshare(view: View, waiting: bool) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from schedscope.lint.checker import TargetName
 from schedscope.lint.diagnostic import Severity
-from schedscope.targets import TARGETS
+from schedscope.xla.targets import TARGETS
 
 from tests.lint.rules.asking import found
 from tests.lint_model.modules import add, dot, function, gather, permute

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 from schedscope._mlir import ir, make_context
-from schedscope.flattening import flatten
 from schedscope.lint.diagnostic import Severity
 from schedscope.lint.rule import Module
 from schedscope.lint.rules.waiting import RULE
-from schedscope.targets import V5E
+from schedscope.xla.flattening import flatten
+from schedscope.xla.targets import V5E
 
 from tests.lint.rules.asking import found
 from tests.lint_model.modules import add, dot, function, gather, module_of, sine

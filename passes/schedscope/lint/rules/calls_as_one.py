@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
-from schedscope.xla_view import Computation, Node
+from schedscope.xla.xla_view import Computation, Node
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
-from schedscope.targets import GPU_0_10
+from schedscope.xla.targets import GPU_0_10
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:

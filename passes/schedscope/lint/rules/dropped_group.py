@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
-from schedscope.xla_view import Computation
+from schedscope.xla.xla_view import Computation
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:

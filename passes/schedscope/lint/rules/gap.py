@@ -23,10 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope.gap_search import Gap
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_of
 from schedscope.lint.gap_paths import is_collision, path_in_words, steps, tearing_call
 from schedscope.lint.rule import Module, Rule
+from schedscope.xla.gap_search import Gap
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:

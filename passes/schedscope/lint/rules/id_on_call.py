@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope.flat import Flat, Piece
 from schedscope.lint.diagnostic import Diagnostic, Severity, spot_at
 from schedscope.lint.rule import Module, Rule
+from schedscope.xla.flat import Flat, Piece
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:

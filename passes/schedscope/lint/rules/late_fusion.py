@@ -25,10 +25,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope.late_fusion import torn
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
-from schedscope.sibling_fusion import joins
+from schedscope.xla.late_fusion import torn
+from schedscope.xla.sibling_fusion import joins
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schedscope.aborts import ORDER
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
+from schedscope.xla.aborts import ORDER
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from schedscope.lint.diagnostic import Diagnostic, Related, Severity, spot_of
 from schedscope.lint.rule import Module, Rule
-from schedscope.xla_view import Node
+from schedscope.xla.xla_view import Node
 
 
 def check(rule: Rule, module: Module) -> Iterator[Diagnostic]:

@@ -1,0 +1,1 @@
+"""What XLA's words mean in the user's program."""
