@@ -7,7 +7,17 @@ from schedscope.xla.gap_search import gaps
 from schedscope.xla.sibling_fusion import joins
 
 from tests.conftest import CompilerFor
-from tests.lint_model.modules import add, dot, function, module_of, permute, reduce, seen, sine
+from tests.lint_model.modules import (
+    add,
+    dot,
+    function,
+    gather,
+    module_of,
+    permute,
+    reduce,
+    seen,
+    sine,
+)
 
 LED = sine("e", "x"), permute("m", "e", 0)
 """Leads to a member."""
@@ -51,6 +61,17 @@ def test_two_ops_on_both_sides_of_a_group(body: str) -> None:
         assert join.leading.op.name != "stablehlo.collective_permute"
         assert join.leading.number < join.waiting.number
     with seen("v5e", body) as view:
+        assert list(joins(view)) == []
+
+
+def test_on_a_tpu_among_what_is_awaited() -> None:
+    body = function(
+        sine("e", "x"), gather("m", "e", 0), gather("n", "w", 0), add("v", "n", "w"),
+        add("t", "v", "x"), dot("u", "t", "w"), add("r", "m", "u"),
+    )  # fmt: skip
+    with seen("v5e", body) as view:
+        assert [(join.group, join.leading.name) for join in joins(view)] == [(0, "stablehlo.sine")]
+    with seen("tpu7x", body) as view:  # it seeks no gaps after fusion
         assert list(joins(view)) == []
 
 

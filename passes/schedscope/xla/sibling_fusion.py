@@ -1,12 +1,12 @@
-"""Groups that XLA:GPU may find a gap in, because it made one op of an op that leads to a member and
-an op that waits for another member.
+"""Groups that XLA:GPU and v5e may find a gap in, because they made one op of an op that leads to a
+member and an op that waits for another member.
 
 Two such pairs become one fusion of several results: elementwise ops of one shape that share an
 operand, where either has taken in another op; and an elementwise op and one that uses it, where
 something that is not fused uses it too. Matmuls that share an operand become one matmul. Neither
 may depend on the other, groups apart, for which XLA does not ask. What is merged is XLA's choice:
 this is a likely outcome, and not a certain one (measured: passes multi_output_fusion and
-dot-merger of jaxlib 0.10 and 0.12).
+dot-merger of XLA:GPU, jaxlib 0.10 and 0.12; fusions of several results of libtpu 0.0.52).
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import NamedTuple
 from schedscope._mlir import ir
 from schedscope.xla.graphs import is_constant
 from schedscope.xla.late_fusion import DOTS, FUSIBLE
-from schedscope.xla.targets import Target
 from schedscope.xla.xla_view import Computation, Node, View
 
 _NEAR = 32
@@ -38,16 +37,18 @@ class Join(NamedTuple):
 
 
 def joins(view: View) -> Iterator[Join]:
-    """For each group at risk, in each computation, two such ops; none where the target does not
-    fuse before it looks for gaps."""
-    if view.target.fuses_before_check:
-        for computation in view.computations:
-            if computation.membership.members:
-                yield from _Joins(computation, view.target).run()
+    """For each group at risk, in each computation, two such ops. On TPU there is a risk where gaps
+    are sought after fusion, too, among what is awaited."""
+    target = view.target
+    late = target.fuses_before_check
+    kinds = target.members if late else target.members & target.awaited
+    for computation in view.computations if late else view.scheduled:
+        if computation.membership.members:
+            yield from _Joins(computation, kinds).run()
 
 
 class _Joins:
-    def __init__(self, computation: Computation, target: Target) -> None:
+    def __init__(self, computation: Computation, kinds: frozenset[str]) -> None:
         self._flat = computation.flat
         # What is merged here may keep collectives from being combined.
         self._graph = graph = computation.graph.apart or computation.graph
@@ -55,7 +56,7 @@ class _Joins:
         self._results = frozenset(graph.results)
         self._members: dict[int, list[int]] = {}
         for node, group in graph.groups.items():
-            if group in computation.membership.members and self._name(node) in target.members:
+            if group in computation.membership.members and self._name(node) in kinds:
                 self._members.setdefault(group, []).append(node)
         self._users: list[list[int]] = [[] for _ in graph.ops]
         for node, used in enumerate(graph.used):
