@@ -67,6 +67,7 @@ bench: .venv/.ready ## measure the pass, the command, the hook and lint
 	.venv/bin/python benchmarks/scope.py $(ARGS)
 	.venv/bin/python benchmarks/hook.py
 	.venv/bin/python benchmarks/lint.py
+	.venv/bin/python -m benchmarks.share
 
 clean: ## remove the environments and everything built
 	rm -rf .venv .venv-py313 .matrix build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -73,7 +73,10 @@ class Shape:
     def _layer(self, n: int, group: int) -> list[str]:
         """From %r{n} to %r{n + 1}."""
         tag = f'{{mhlo.frontend_attributes = {{_scheduling_group_id = "{group}"}}}}'
-        pairs = "source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>"
+        pairs = (
+            "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, "
+            "source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>"
+        )
         lines = []
         names = []
         for k in range(self.grouped):
