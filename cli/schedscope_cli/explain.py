@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import Namespace, RawDescriptionHelpFormatter
+from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from schedscope_cli import files
 from schedscope_cli.messages import complaint, say
+from schedscope_cli.options import Words, add_command
 from schedscope_cli.status import CLEAN, FAILED
 
 if TYPE_CHECKING:
@@ -33,14 +34,8 @@ _FILES = 4
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "explain",
-        help=_HELP,
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run, usage_error=parser.error)
+    words = Words(_HELP, _DESCRIPTION, _EPILOG)
+    parser = add_command(commands, "explain", run, words)
     add = parser.add_argument
     add("error", metavar="ERROR.txt", help="the message or log to read; - is standard input")
     add("--report", metavar="R.json", required=True, help="what `schedscope fix --report` wrote")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace, RawDescriptionHelpFormatter
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schedscope_cli import files
 from schedscope_cli.messages import complaint, say
-from schedscope_cli.options import add_repair_options, add_scope_options
+from schedscope_cli.options import Words, add_command, add_repair_options, add_scope_options
 from schedscope_cli.status import CLEAN, FAILED, FOUND
 
 if TYPE_CHECKING:
@@ -37,14 +37,8 @@ exit status:
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "fix",
-        help=_HELP,
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run, usage_error=parser.error)
+    words = Words(_HELP, _DESCRIPTION, _EPILOG)
+    parser = add_command(commands, "fix", run, words)
     add = parser.add_argument
     add("files", nargs="+", metavar="FILE", help="the module to read; - is standard input")
     goal = parser.add_mutually_exclusive_group().add_argument

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from schedscope_cli import files
 from schedscope_cli.messages import complaint, say
+from schedscope_cli.options import Words, add_command
 from schedscope_cli.status import CLEAN, FAILED, FOUND
 
 if TYPE_CHECKING:
@@ -46,14 +47,8 @@ exit status:
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "lint",
-        help=_HELP,
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run, usage_error=parser.error)
+    words = Words(_HELP, _DESCRIPTION, _EPILOG)
+    parser = add_command(commands, "lint", run, words)
     add = parser.add_argument
     add("files", nargs="+", metavar="FILE", help="the module to read; - is standard input")
     target = "the compiler that will get it: gpu, tpu, all for both, or one by name (default: gpu)"

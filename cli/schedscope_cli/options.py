@@ -1,9 +1,39 @@
-"""The options of the passes, the same for every command that runs them."""
+"""What the commands have in common, the options of the passes among it."""
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError, BooleanOptionalAction
-from typing import Any
+from argparse import (
+    ArgumentTypeError,
+    BooleanOptionalAction,
+    Namespace,
+    RawDescriptionHelpFormatter,
+)
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Words(NamedTuple):
+    """What a command's help says."""
+
+    help: str
+    description: str
+    epilog: str | None = None
+
+
+def add_command(
+    commands: Any, name: str, run: Callable[[Namespace], int], words: Words, **more: Any
+) -> Any:
+    """A subcommand's parser, which runs `run`."""
+    parser = commands.add_parser(
+        name,
+        help=words.help,
+        description=words.description,
+        epilog=words.epilog,
+        formatter_class=RawDescriptionHelpFormatter,
+        **more,
+    )
+    parser.set_defaults(run=run, usage_error=parser.error)
+    return parser
 
 
 def add_scope_options(parser: Any) -> None:
@@ -20,7 +50,7 @@ def add_repair_options(parser: Any) -> None:
     add("--target", choices=("gpu", "tpu"), help="the compiler to repair for (default: gpu)")
     seal = (
         "put optimization barriers around groups, so that no later fusion breaks them; by default "
-        "around those at risk on TPU, around none on GPU"
+        "around those at risk, and for TPU around those that were parted"
     )
     add("--seal", action=BooleanOptionalAction, default=None, help=seal)
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from argparse import Namespace, RawDescriptionHelpFormatter
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from schedscope_cli.messages import say
-from schedscope_cli.options import add_scope_options
+from schedscope_cli.options import Words, add_command, add_scope_options
 from schedscope_cli.status import FAILED
 
 _HELP = "run a Python program with the scheduling groups of what it compiles scoped"
@@ -39,15 +39,8 @@ _BOOTSTRAP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bootstrap
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser(
-        "run",
-        usage=_USAGE,
-        help=_HELP,
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run, usage_error=parser.error)
+    words = Words(_HELP, _DESCRIPTION, _EPILOG)
+    parser = add_command(commands, "run", run, words, usage=_USAGE)
     add_scope_options(parser)
 
 
