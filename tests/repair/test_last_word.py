@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from schedscope._mlir import ir, make_context
 from schedscope.attendant import Attendant
@@ -20,6 +25,7 @@ GAP = (
     "UNIMPLEMENTED: Support for annotation groups with gaps doesn't exist yet, annotation: {}, "
     "instr: dot.1 has the same annotation"
 )
+STUCK = "INTERNAL: FindAndExtractBestNodeAvailable failed to find a node to schedule"
 
 
 class Compiler:
@@ -65,6 +71,40 @@ def test_the_last_error_is_raised_when_nothing_is_left() -> None:
         with pytest.raises(ValueError, match="gaps"):
             insist(module, GPU, compiler, lambda said: None)
         assert ids(module) == []
+
+
+GIVING_UP = """
+from tests.repair.modules import mended
+from tests.repair.test_last_word import BODY, GAP, STUCK, Compiler
+from schedscope.repair.last_word import insist
+from schedscope.xla.targets import GPU
+
+with mended("gpu", BODY) as (_, module):
+    compiler = Compiler(module, GAP.format(1), *[STUCK] * 2)
+
+    def compile():
+        print(module)
+        return compiler()
+
+    insist(module, GPU, compile, print)
+"""
+
+
+def test_every_host_gives_up_the_same() -> None:
+    """Each host asks by itself; XLA says the same to all."""
+    hosts = [
+        subprocess.run(
+            [sys.executable, "-c", GIVING_UP],
+            env={**os.environ, "PYTHONHASHSEED": str(seed), "JAX_PLATFORMS": "cpu"},
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in (1, 2)
+    ]
+    assert "are given up" in hosts[0]
+    assert hosts[0] == hosts[1]
 
 
 def test_the_hook_repairs_for_accelerators_only() -> None:

@@ -11,10 +11,9 @@ from typing import TypeVar
 
 from schedscope._mlir import ir
 from schedscope.explanation.refusal import Refusal, refusal_in
-from schedscope.repair.seal import seal_groups
+from schedscope.repair.seal import at_risk, seal_groups
 from schedscope.repair.unreadable import remove
 from schedscope.xla.flattening import flatten
-from schedscope.xla.late_fusion import torn
 from schedscope.xla.targets import Target
 from schedscope.xla.xla_view import View, view_of
 
@@ -78,8 +77,7 @@ class _Steps:
         there = {mark.group for mark in flat.marks.values() if mark.group is not None}
         named: Collection[int] = [group for group in refusal.groups if group in there]
         if not named:
-            at_risk = (group for group, _ in torn(view))
-            named = list(dict.fromkeys(at_risk))
+            named = list(dict.fromkeys(at_risk(view)))
         self._dropped += 1
         if not named or self._dropped > TRIES:
             named = sorted(there)

@@ -20,12 +20,12 @@ from schedscope.xla.xla_view import Computation, Step, View
 def seal_groups(view: View, groups: Collection[int] | None) -> tuple[int, ...]:
     """Seals `groups` and those at risk, or every group where it is None; returns those that have
     new barriers. Needs a current context."""
-    at_risk = set() if groups is None else {*_at_risk(view)}
+    risky = set() if groups is None else {*at_risk(view)}
     sealed: dict[int, None] = {}
     met: set[tuple[int, ir.Block]] = set()
     for computation in view.computations:
         for group, nodes in computation.tagged.items():
-            if groups is not None and group not in groups and group not in at_risk:
+            if groups is not None and group not in groups and group not in risky:
                 continue
             for places in _levels(computation, nodes):
                 done = False
@@ -36,12 +36,13 @@ def seal_groups(view: View, groups: Collection[int] | None) -> tuple[int, ...]:
                         done |= _Sealing(block, units).run()
                 if done:
                     sealed.setdefault(group)
-                if done or group not in at_risk:
+                if done or group not in risky:
                     break
     return tuple(sealed)
 
 
-def _at_risk(view: View) -> Iterator[int]:
+def at_risk(view: View) -> Iterator[int]:
+    """Groups that XLA may tie to something outside once it has fused what it can."""
     yield from (group for group, _ in torn(view, cautious=True))
     yield from (join.group for join in joins(view))
 

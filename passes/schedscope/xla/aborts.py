@@ -38,21 +38,27 @@ def mixed_orders(view: View) -> Iterator[MixedOrder]:
     """Groups whose members differ in what they say of their order. XLA takes the word of the one
     that it meets first, and ends the process at one that does not keep it when that one does
     (measured, 0.12.0.1); which of two independent ones it meets first is its choice."""
+    for computation, group, members, keeping in _ordering(view):
+        if len(keeping) < len(members):
+            others = [node for node in members if node not in keeping]
+            yield MixedOrder(
+                group,
+                _parts(computation, keeping),
+                _parts(computation, others),
+                members != others + keeping or not in_a_row(computation.graph, members),
+            )
+
+
+def _ordering(view: View) -> Iterator[tuple[Computation, int, list[int], list[int]]]:
+    """Groups of which some members are to keep their order: all members, and those."""
     if not view.target.aborts_on_mixed_order:
         return
     marks = view.flat.marks
     for computation in view.computations:
-        graph = computation.graph
         for group, members in computation.membership.members.items():
-            keeping = [node for node in members if _keeps(graph, node, marks)]
-            if 0 < len(keeping) < len(members):
-                others = [node for node in members if node not in keeping]
-                yield MixedOrder(
-                    group,
-                    _parts(computation, keeping),
-                    _parts(computation, others),
-                    members != others + keeping or not in_a_row(graph, members),
-                )
+            keeping = [node for node in members if _keeps(computation.graph, node, marks)]
+            if keeping:
+                yield computation, group, members, keeping
 
 
 def _keeps(graph: Graph, node: int, marks: Mapping[int, Mark]) -> bool:
@@ -78,14 +84,7 @@ def crowds(view: View) -> Iterator[Crowd]:
     """XLA:GPU lets one collective be under way, and with the order kept it does not put one after
     the other (measured, 0.10.2 and 0.12.0.1: refused where two do not depend on each other, and
     were not combined)."""
-    if not view.target.aborts_on_mixed_order:
-        return
-    marks = view.flat.marks
-    for computation in view.computations:
-        graph = computation.graph
-        for group, members in computation.membership.members.items():
-            keep = (
-                graph.ops[each] in marks and marks[graph.ops[each]].has(ORDER) for each in members
-            )
-            if len(members) > 1 and all(keep) and not in_a_row(graph, members):
-                yield Crowd(group, tuple(computation.members(group)))
+    for computation, group, members, keeping in _ordering(view):
+        alone = len(members) == 1 or in_a_row(computation.graph, members)
+        if len(keeping) == len(members) and not alone:
+            yield Crowd(group, tuple(computation.members(group)))
