@@ -11,8 +11,11 @@ from schedscope.lint.diagnostic import Severity
 from schedscope.repair.repair import RepairTarget, repair_module
 from schedscope.scoping.scope import scope_module
 
+from tests.cases.lowering import lower
 from tests.lint_model.modules import add, call, dot, function, gather, reduce, sine
+from tests.random_programs.generator import random_program
 from tests.repair.modules import ids, mended
+from tests.repair.repairing import repaired
 
 FETCH = function(gather("r", "x", 0), name="fetch")
 ATTEND = function(dot("r", "x", "w", 0), name="attend")
@@ -69,3 +72,10 @@ def test_a_group_that_was_there_gets_no_marker() -> None:
     with mended("tpu", FETCH, ATTEND, body) as (report, module):
         assert not report.changed
         assert SCOPE not in str(module)
+
+
+@pytest.mark.parametrize("seed", [72068, 72145, 72263])
+def test_barriers_do_not_leave_scoping_more_to_do(seed: int) -> None:
+    """A barrier makes calls depend on each other, or is put deeper after a first one."""
+    once = repaired(lower(random_program(seed, "tpu"), "tpu").bytecode, "tpu")
+    assert repaired(once, "tpu") == once

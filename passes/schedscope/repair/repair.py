@@ -33,7 +33,7 @@ RepairTarget = Literal["gpu", "tpu", "gpu-0.10", "v5e", "v6e", "tpu7x"]
 
 _ROUNDS = 32
 """How often the module is looked at again; a few times is enough for all that was tried."""
-_TURNS = 4
+_TURNS = 8
 """How often what has been put together is gone through again."""
 
 
@@ -144,7 +144,7 @@ class _Repair:
         for _ in range(_TURNS):
             if not again:
                 break
-            again = self._turn(flatten(self._module), False)
+            again = self._turn(flatten(self._module), True)
         if again or self._keys:
             self._give_up()
         return RepairReport(
