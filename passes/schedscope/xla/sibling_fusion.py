@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from schedscope._mlir import ir
@@ -20,10 +21,16 @@ from schedscope.xla.graphs import is_constant
 from schedscope.xla.late_fusion import DOTS, FUSIBLE
 from schedscope.xla.xla_view import Computation, Node, View
 
+_MEMBERS = 256
+"""A group of more is not looked at."""
 _NEAR = 32
 """How many ops a fusion is followed through."""
 _FAR = 256
 """How many ops before and behind a group are looked at."""
+_TRIES = 64
+"""How many pairs of one group are looked at closely."""
+_SEEN = 2048
+"""How many ops are looked at for one pair."""
 
 
 class Join(NamedTuple):
@@ -67,7 +74,7 @@ class _Joins:
 
     def run(self) -> Iterator[Join]:
         for group, members in self._members.items():
-            pair = self._joined(members) if len(members) > 1 else None
+            pair = self._joined(members) if 1 < len(members) <= _MEMBERS else None
             if pair is not None:
                 yield Join(group, *map(self._computation.node, pair))
 
@@ -76,8 +83,13 @@ class _Joins:
         behind = self._spread(members, lambda node: self._users[node], 1)
         for node in before.keys() & behind.keys():  # filled in, or a gap's path
             del before[node], behind[node]
-        for leading, waiting in self._pairs(before, behind):
-            if not before[leading] & behind[waiting] and not self._leads(leading, waiting):
+        pairs = (
+            (leading, waiting)
+            for leading, waiting in self._pairs(before, behind)
+            if not before[leading] & behind[waiting]
+        )
+        for leading, waiting in islice(pairs, _TRIES):
+            if not self._leads(leading, waiting):
                 return leading, waiting
         return None
 
@@ -164,9 +176,12 @@ class _Joins:
         return node >= 0 and self._name(node) in FUSIBLE
 
     def _leads(self, leading: int, node: int) -> bool:
-        """Whether `node` waits for what `leading` makes, and does not compute it anew."""
+        """Whether `node` waits for what `leading` makes, and does not compute it anew; where that
+        takes long to see, it is taken for granted."""
         seen, waiting = {node}, [node]
         while waiting:
+            if len(seen) > _SEEN:
+                return True
             user = waiting.pop()
             for each in self._graph.operands[user]:
                 if each == leading and not self._fuses(user):
