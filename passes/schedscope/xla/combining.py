@@ -32,16 +32,20 @@ def combined(graph: Graph, target: Target) -> Graph:
     if not sets:
         return graph
     made = _contracted(graph, sets)
-    if made is not None:
-        return made
-    # Sets of two keys wait for each other: XLA meets the second when the first is one already.
-    done: Sets = []
-    for each in sets:
-        attempt = _contracted(graph, [*done, each])
-        if attempt is not None:
-            done.append(each)
-            made = attempt
+    if made is None:
+        # Sets of two keys wait for each other: XLA meets the second when the first is one already.
+        made = _contracted(graph, _fitting(graph, [], sets))
     return made or graph
+
+
+def _fitting(graph: Graph, done: Sets, sets: Sets) -> Sets:
+    """`done`, and of `sets` one after the other those that can be contracted as well."""
+    if _contracted(graph, [*done, *sets]) is not None:
+        return [*done, *sets]
+    if len(sets) == 1:
+        return done
+    half = len(sets) // 2
+    return _fitting(graph, _fitting(graph, done, sets[:half]), sets[half:])
 
 
 def _keyed(graph: Graph, target: Target) -> list[list[int]]:
