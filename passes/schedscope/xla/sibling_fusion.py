@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
@@ -65,12 +66,17 @@ class _Joins:
         for node, group in graph.groups.items():
             if group in computation.membership.members and self._name(node) in kinds:
                 self._members.setdefault(group, []).append(node)
-        self._users: list[list[int]] = [[] for _ in graph.ops]
+
+    @cached_property
+    def _users(self) -> list[list[int]]:
+        graph = self._graph
+        found: list[list[int]] = [[] for _ in graph.ops]
         for node, used in enumerate(graph.used):
             if used:
                 for each in graph.operands[node]:
                     if each >= 0:
-                        self._users[each].append(node)
+                        found[each].append(node)
+        return found
 
     def run(self) -> Iterator[Join]:
         for group, members in self._members.items():
