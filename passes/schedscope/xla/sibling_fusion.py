@@ -154,7 +154,7 @@ class _Joins:
         if not self._ends_fusion(node):
             return (), False
         inside, operands = self._fusion(node)
-        shape = tuple(self._shape(node))
+        shape = self._shape(node)
         return ((shape, each) for each in operands if not is_constant(each)), (
             len(inside) > 1 or any(is_constant(each) for each in operands)
         )
@@ -200,6 +200,6 @@ class _Joins:
     def _name(self, node: int) -> str:
         return self._flat.names[self._graph.ops[node]]
 
-    def _shape(self, node: int) -> list[int]:
-        results = self._flat.ops[self._graph.ops[node]].results
-        return ir.RankedTensorType(results[0].type).shape
+    def _shape(self, node: int) -> tuple[int, ...]:
+        kind = ir.ShapedType(self._flat.ops[self._graph.ops[node]].results[0].type)
+        return tuple(kind.shape) if kind.has_rank else ()
