@@ -3,7 +3,7 @@ result, and to no other (measured)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from schedscope._mlir import ir
 from schedscope.annotation import GROUP_ID, entries_on, write_entries
@@ -13,10 +13,11 @@ from schedscope.repair.links import KINDS
 from schedscope.xla.flat import Flat, Piece
 
 
-def push_down(flat: Flat) -> Iterator[str]:
-    """Yields the name of each function whose ops get an id; a function that has other callers is
-    cloned. To be asked of a scoped module. Needs a current context."""
-    plan = _Plan(flat)
+def push_down(flat: Flat, crashes: Collection[str] = ()) -> Iterator[str]:
+    """Yields the name of each function whose ops get an id, but for those of a kind in `crashes`;
+    a function that has other callers is cloned. To be asked of a scoped module. Needs a current
+    context."""
+    plan = _Plan(flat, KINDS.difference(crashes))
     for op, mark in list(flat.marks.items()):
         callee = flat.callees.get(op)
         if callee is None or mark.group is None or plan.holds_group(callee):
@@ -26,8 +27,9 @@ def push_down(flat: Flat) -> Iterator[str]:
 
 
 class _Plan:
-    def __init__(self, flat: Flat) -> None:
+    def __init__(self, flat: Flat, kinds: frozenset[str]) -> None:
         self._flat = flat
+        self._kinds = kinds
         self._holds: dict[str, bool] = {}
         self._made: dict[tuple[str, ir.Attribute], str] = {}
         self._cloning = Cloning(flat.module)
@@ -62,7 +64,7 @@ class _Plan:
 
     def _tag(self, function: ir.Operation, text: ir.Attribute) -> Iterator[str]:
         for op in _straight(function):
-            if op.name in KINDS or op.name in CALLS:
+            if op.name in self._kinds or op.name in CALLS:
                 _mark(op, text)
             if op.name in CALLS:
                 callee = ir.FlatSymbolRefAttr(op.attributes[CALLS[op.name]]).value

@@ -18,7 +18,13 @@ from schedscope.repair.report import Fate, Loss, RepairReport
 from schedscope.repair.seal import seal_groups
 from schedscope.repair.spanning import mark_spanning
 from schedscope.repair.split import split, untangle
-from schedscope.repair.unreadable import loss, remove, remove_crashing, remove_unreadable
+from schedscope.repair.unreadable import (
+    loss,
+    remove,
+    remove_crashing,
+    remove_unreadable,
+    spare_calls,
+)
 from schedscope.repair.unshare import unshare
 from schedscope.report import ScopeReport
 from schedscope.runtime import collector_paused
@@ -138,9 +144,14 @@ class _Repair:
 
     def run(self, target: RepairTarget, scope: ScopeReport, losses: list[Loss]) -> RepairReport:
         flat = flatten(self._module)
-        pushed = tuple(push_down(flat))
-        self._changed = bool(losses or scope.changed or pushed)
-        again = self._turn(flatten(self._module) if pushed else flat, bool(pushed))
+        pushed = tuple(push_down(flat, self._compiler.crashes))
+        if pushed:
+            flat = flatten(self._module)
+        spared = bool(self._compiler.crashes) and spare_calls(flat, self._compiler)
+        if spared:
+            flat = flatten(self._module)
+        self._changed = bool(losses or scope.changed or pushed or spared)
+        again = self._turn(flat, bool(pushed))
         for _ in range(_TURNS):
             if not again:
                 break

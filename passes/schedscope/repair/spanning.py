@@ -21,7 +21,7 @@ def followed(flat: Flat, before: dict[int, Mark]) -> Iterator[tuple[int, int]]:
     for op, mark in list(flat.marks.items()):
         if mark.group is None or op not in flat.callees:
             continue
-        mine = [each for each in _below(flat, op) if _group(before, each) == mark.group]
+        mine = [each for each in below(flat, op) if _group(before, each) == mark.group]
         now = [flat.marks[each].group for each in mine]
         if mine and mark.group not in now:
             new = next((group for group in now if group is not None), None)
@@ -61,7 +61,7 @@ def _ops(flat: Flat, piece: Piece) -> Iterator[int]:
             pending += flat.regions.get(op, ())
 
 
-def _below(flat: Flat, op: int) -> Iterator[int]:
+def below(flat: Flat, op: int) -> Iterator[int]:
     """The ops that a call inlines, those of further calls too."""
     met = {flat.callees[op]}
     pending = list(met)

@@ -9,7 +9,9 @@ from schedscope._mlir import ADVANCE, PRE_ORDER, entries_of, ir
 from schedscope.annotation import FRONTEND_ATTRIBUTES, GROUP_ID, SCOPE, entries_on, write_entries
 from schedscope.locations import frames
 from schedscope.repair.report import Loss
+from schedscope.repair.spanning import below
 from schedscope.xla.bytecode import Bytecode
+from schedscope.xla.flat import Flat
 from schedscope.xla.flattening import flatten
 from schedscope.xla.targets import Target
 
@@ -47,6 +49,22 @@ def remove_crashing(module: ir.Module, target: Target, data: bytes) -> Iterator[
             why = f"XLA:{target.family.upper()} of this jax crashes at an annotated op of its kind"
             yield loss(op, mark.text or "", why)
             remove(op)
+
+
+def spare_calls(flat: Flat, target: Target) -> bool:
+    """Takes the id from calls that inline such an op, for XLA hands it on to the op that makes the
+    result; whether there were any. Other ops must have their ids themselves. Needs a current
+    context."""
+    found = [
+        op
+        for op, mark in flat.marks.items()
+        if mark.group is not None
+        and op in flat.callees
+        and any(flat.names[each] in target.crashes for each in below(flat, op))
+    ]
+    for op in found:
+        remove(flat.ops[op])
+    return bool(found)
 
 
 def _problem(attribute: ir.Attribute) -> str | None:
