@@ -26,6 +26,7 @@ from schedscope.repair.links import links
 from schedscope.repair.repair import RepairTarget, repair_module
 from schedscope.repair.unreadable import remove_crashing
 from schedscope.scoping.scope import scope_module
+from schedscope.xla import bytecode
 from schedscope.xla.flattening import flatten
 from schedscope.xla.targets import TARGETS
 from schedscope.xla.xla_view import view_of
@@ -91,8 +92,8 @@ def tally(target: Target, seeds: range, out: Path | None) -> Tally:
                 again = repair_module(module, wanted)
                 scoped = ir.Module.parse(source)
                 with suppress(InputError):  # an annotation that nobody can read
-                    for _ in remove_crashing(scoped, TARGETS[modelled]):
-                        pass  # an op at which XLA ends its process could not be kept
+                    # An op at which XLA ends its process could not be kept.
+                    list(remove_crashing(scoped, TARGETS[modelled], bytecode.write(scoped)))
                     scope_module(scoped)
                     found.partnered["before"] += partnered(scoped, modelled)
                     found.partnered["after"] += partnered(ir.Module.parse(repaired), modelled)
