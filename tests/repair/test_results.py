@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from schedscope._mlir import bytecode_of, ir, make_context
+from schedscope._mlir import ADVANCE, PRE_ORDER, bytecode_of, ir, make_context
 from schedscope.repair.repair import repair_module
+from schedscope.xla.splicing import BARRIER
 
 from tests.cases import registry
 from tests.cases.kit import Family
@@ -31,9 +32,12 @@ def repaired(module: bytes, family: Family, seal: bool | None) -> tuple[bytes, b
 
 
 def random_module(seed: int, family: Family) -> bytes | None:
-    """None for a program that some devices would not finish."""
+    """None for a program that some devices would not finish, and for one at which XLA:CPU itself
+    ends or errs now and then: it takes the all_to_alls of two loops for one."""
     lowered = lower(random_program(seed, family), "cpu")
-    return None if UNBOUNDED in lowered.text else lowered.bytecode
+    text = lowered.text
+    mixes = "stablehlo.while" in text and "stablehlo.all_to_all" in text
+    return None if UNBOUNDED in text or mixes else lowered.bytecode
 
 
 def check(module: bytes, family: Family, seal: bool | None) -> bool:
@@ -41,11 +45,30 @@ def check(module: bytes, family: Family, seal: bool | None) -> bool:
     after, changed = repaired(module, family, seal)
     if not changed:
         return False
-    before = run(module, quick=False)  # unoptimized, tanh rounds as its fusion has it
+    before = run(bare(module), quick=False)  # unoptimized, tanh rounds as its fusion has it
     assert len(before) == 4
     assert any(any(part) for part in before)
-    assert before == run(after, quick=False)
+    assert before == run(bare(after), quick=False)
     return True
+
+
+@cache
+def bare(module: bytes) -> bytes:
+    """Without its barriers, which change nothing but what XLA:CPU fuses, and so where it rounds."""
+    with make_context():
+        parsed = ir.Module.parse(module)
+        barriers: list[ir.Operation] = []
+
+        def visit(op: ir.Operation) -> ir.WalkResult:
+            if op.name == BARRIER:
+                barriers.append(op)
+            return ADVANCE
+
+        parsed.operation.walk(visit, PRE_ORDER)
+        for op in barriers:
+            for result, operand in zip(op.results, op.operands, strict=True):
+                result.replace_all_uses_with(operand)
+        return bytecode_of(parsed)
 
 
 @pytest.mark.parametrize("seal", [None, True], ids=["needed", "sealed"])
