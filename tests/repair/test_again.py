@@ -11,9 +11,9 @@ from schedscope.lint.diagnostic import Severity
 from schedscope.repair.repair import RepairTarget, repair_module
 from schedscope.scoping.scope import scope_module
 
-from tests.cases.lowering import lower
+from tests.cases.kit import Family
 from tests.lint_model.modules import add, call, dot, function, gather, reduce, sine
-from tests.random_programs.generator import random_program
+from tests.random_programs.generator import lower_random
 from tests.repair.modules import ids, mended
 from tests.repair.repairing import repaired
 
@@ -74,8 +74,18 @@ def test_a_group_that_was_there_gets_no_marker() -> None:
         assert SCOPE not in str(module)
 
 
-@pytest.mark.parametrize("seed", [72068, 72145, 72263])
-def test_barriers_do_not_leave_scoping_more_to_do(seed: int) -> None:
-    """A barrier makes calls depend on each other, or is put deeper after a first one."""
-    once = repaired(lower(random_program(seed, "tpu"), "tpu").bytecode, "tpu")
-    assert repaired(once, "tpu") == once
+@pytest.mark.parametrize(
+    ("seed", "family", "target", "seal"),
+    [
+        (72068, "tpu", "tpu", None),  # a barrier makes calls depend on each other
+        (72263, "tpu", "tpu", None),  # one is put deeper after a first one
+        (80006, "tpu", "tpu", False),  # one that keeps an op in its loop makes groups wait
+        (80050, "gpu", "gpu", True),  # many levels
+        (80069, "gpu", "gpu-0.10", None),  # a call that lost its id is told apart
+    ],
+)
+def test_what_repair_does_leaves_it_nothing_more_to_do(
+    seed: int, family: Family, target: RepairTarget, seal: bool | None
+) -> None:
+    once = repaired(lower_random(seed, family).bytecode, target, seal)
+    assert repaired(once, target, seal) == once

@@ -39,7 +39,7 @@ RepairTarget = Literal["gpu", "tpu", "gpu-0.10", "v5e", "v6e", "tpu7x"]
 
 _ROUNDS = 32
 """How often the module is looked at again; a few times is enough for all that was tried."""
-_TURNS = 8
+_TURNS = 16
 """How often what has been put together is gone through again."""
 
 
@@ -151,7 +151,7 @@ class _Repair:
         if spared:
             flat = flatten(self._module)
         self._changed = bool(losses or scope.changed or pushed or spared)
-        again = self._turn(flat, bool(pushed))
+        again = self._turn(flat, bool(pushed) or spared)
         for _ in range(_TURNS):
             if not again:
                 break
@@ -196,7 +196,7 @@ class _Repair:
         keys += self._part_collectives(view)
         sealed = self._put_barriers(view, fates, knotted)
         self._changed |= bool(clones or parted or ordered or keys or sealed)
-        return again or bool(sealed)
+        return again or bool(sealed or held)
 
     def _part_collectives(self, view: View) -> int:
         keys = part_collectives(view) if self._compiler.combines else 0
